@@ -211,7 +211,7 @@ function copy(like: StoredRecord | undefined, n: number): Change[] {
     {
       do: 'place-volume',
       volume: key,
-      aggregate: aggregateOf(body),
+      aggregate: aggregateOf(like.body),
       isGuaranteed: like.body['guarantee.type'] === 'volume',
     },
   ]

@@ -196,7 +196,7 @@ function copies(like: StoredRecord, shot: StoredRecord, n: number, svm: string):
   return [
     { do: 'put-record', type: 'storage/volumes', key, parent: svm, body, unique },
     { do: 'open-volume', volume: key, sizeBytes },
-    { do: 'place-volume', volume: key, aggregate: aggregateOf(body), isGuaranteed: n % 2 === 0 },
+    { do: 'place-volume', volume: key, aggregate: aggregateOf(like.body), isGuaranteed: n % 2 === 0 },
     ...shots.flat(),
   ]
 }

@@ -11,7 +11,7 @@ import { placeOf } from '../storage/tree-of.ts'
 import { eachInTurns } from '../core/time/turns.ts'
 import { Watch } from '../core/tasks/watch.ts'
 import { WorkShare } from '../core/time/work-share.ts'
-import { type Row, textAt } from '../model/value.ts'
+import type { Damage } from '../records/rows.ts'
 import type { StoredBlob } from '../ports/catalog.ts'
 import { checkBlob, damageOf, isThere, type Files } from '../resources/storage/damage/check-blob.ts'
 import { rewriteBlob, Unneeded } from '../resources/storage/damage/rewrite.ts'
@@ -110,7 +110,7 @@ export class DamageWatch extends Watch {
     }
     const some = rows.slice(this.#next, this.#next + LOOKED_AT_MAX)
     this.#next += LOOKED_AT_MAX
-    const due: Row[] = []
+    const due: Damage[] = []
     const gone: string[] = []
     for await (const row of eachInTurns(system, some)) {
       if (this.isStopping) return
@@ -134,25 +134,25 @@ export class DamageWatch extends Watch {
   }
 
   /** Whether the record says something still: of an object, that it needs the blob; of a file, that no object needs it. */
-  async #isNeeded(row: Row): Promise<boolean> {
+  async #isNeeded(row: Damage): Promise<boolean> {
     const { catalog } = this.#cluster
-    const [volume, blob] = [textAt(row, 'volume.uuid'), textAt(row, 'blob')]
+    const [volume, blob] = [row['volume.uuid'], row['blob']]
     const volumeRow = await this.#cluster.find('storage/volumes', volume)
     if (volumeRow === undefined) return false
     if (isLoss(row['kind'])) return (await catalog.storedBlob(volume, blob)) !== undefined
     return !(await catalog.knownBlobs(volume, [blob], [placeOf(volumeRow).tree])).has(blob)
   }
 
-  #isDue(row: Row): boolean {
-    const tried = this.#tried.get(textAt(row, 'uuid'))
+  #isDue(row: Damage): boolean {
+    const tried = this.#tried.get(row['uuid'])
     if (tried === undefined) return true
     const waitMs = Math.min(TRY_EVERY_MS * 2 ** (tried.times - 1), TRY_EVERY_MS_MAX)
     return this.#cluster.system.clock.elapsed() - tried.atMs >= waitMs
   }
 
-  async #try(row: Row): Promise<void> {
+  async #try(row: Damage): Promise<void> {
     const { catalog, system } = this.#cluster
-    const [key, volume] = [textAt(row, 'uuid'), textAt(row, 'volume.uuid')]
+    const [key, volume] = [row['uuid'], row['volume.uuid']]
     const times = (this.#tried.get(key)?.times ?? 0) + 1
     this.#tried.set(key, { atMs: system.clock.elapsed(), times })
     try {
@@ -161,10 +161,10 @@ export class DamageWatch extends Watch {
       const { aggregate, tree } = placeOf(volumeRow)
       const files = { volumes: await this.#cluster.volumesOf(aggregate), tree }
       if (!isLoss(row['kind'])) {
-        if (!(await isThere(files, textAt(row, 'blob')))) await this.#forget(key)
+        if (!(await isThere(files, row['blob']))) await this.#forget(key)
         return
       }
-      const blob = await catalog.storedBlob(volume, textAt(row, 'blob'))
+      const blob = await catalog.storedBlob(volume, row['blob'])
       if (blob === undefined) return
       if (await this.#isSound(files, blob)) await this.#forget(key)
       else await this.#repair({ row, files, blob })
@@ -173,7 +173,7 @@ export class DamageWatch extends Watch {
     }
   }
 
-  #failedFor(row: Row, failure: unknown): void {
+  #failedFor(row: Damage, failure: unknown): void {
     if (failure instanceof Unneeded || failure instanceof Stopping) return
     this.#failed.happened((passedOver) => {
       const details = { file: row['file'], ...cause(failure), others: passedOver }
@@ -207,7 +207,7 @@ export class DamageWatch extends Watch {
     if (digest !== undefined) {
       for await (const twin of this.#twins(damaged, digest)) if (await this.#repairFrom(damaged, twin, digest)) return
     }
-    if (this.#sought.size < SOUGHT_MAX) this.#sought.set(textAt(damaged.row, 'uuid'), damaged)
+    if (this.#sought.size < SOUGHT_MAX) this.#sought.set(damaged.row['uuid'], damaged)
   }
 
   /** One look through all blobs, for all that are damaged. */
@@ -222,7 +222,7 @@ export class DamageWatch extends Watch {
       const tried = (tries.get(one) ?? 0) + 1
       tries.set(one, tried)
       // It was forgotten meanwhile, or repaired.
-      if (tried > TWINS_TRIED || (await this.#cluster.find(DAMAGE, textAt(one.row, 'uuid'))) === undefined) return true
+      if (tried > TWINS_TRIED || (await this.#cluster.find(DAMAGE, one.row['uuid'])) === undefined) return true
       try {
         const md5 = await digestOfDamaged(this.#cluster, one)
         return md5 === undefined || (await this.#repairFrom(one, twin, md5))
@@ -250,15 +250,15 @@ export class DamageWatch extends Watch {
     if (reader === undefined) return false
     try {
       const as = { label: await reader.label(), md5, ...(blob.crc === undefined ? {} : { crc: blob.crc }) }
-      const { file = '', key = '', version = '' } = row
-      const bucket = (await this.#cluster.find('protocols/s3/buckets', textAt(row, 'bucket.uuid')))?.['name'] ?? ''
-      const volume = textAt(row, 'volume.uuid')
+      const { file, key = '', version = '' } = row
+      const bucket = (await this.#cluster.find('protocols/s3/buckets', row['bucket.uuid'] ?? ''))?.['name'] ?? ''
+      const volume = row['volume.uuid']
       const name = (await this.#cluster.find('storage/volumes', volume))?.['name'] ?? ''
       const told = { file, bucket, key, version, volume: name }
       await rewriteBlob(this.#cluster, volume, files, blob, reader, as, {
         pause: this.#pause,
         changes: [
-          { do: 'remove-record', type: DAMAGE, key: textAt(row, 'uuid') },
+          { do: 'remove-record', type: DAMAGE, key: row['uuid'] },
           this.#cluster.event('object.repaired', told),
         ],
       })
@@ -275,9 +275,9 @@ export class DamageWatch extends Watch {
   /** Blobs with the digest and size of this one in other files: first those of its volume. */
   async *#twins({ row, blob }: DamagedBlob, digest: string): AsyncGenerator<Twin> {
     const { sizeBytes } = blob
-    const volumes = await volumesFirst(this.#cluster, textAt(row, 'volume.uuid'))
+    const volumes = await volumesFirst(this.#cluster, row['volume.uuid'])
     for await (const volume of eachInTurns(this.#cluster.system, volumes)) {
-      const uuid = textAt(volume, 'uuid')
+      const uuid = volume['uuid']
       const { aggregate, tree } = placeOf(volume)
       for (const twin of await this.#cluster.catalog.twins(uuid, { digest, sizeBytes }, TWINS_TRIED)) {
         if (isSameFile({ row, blob }, uuid, twin)) continue

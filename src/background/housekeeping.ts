@@ -4,7 +4,7 @@
  */
 import { SCRUB_SCHEDULE, SET_ASIDE_HOURS } from '../records/set-aside.ts'
 import { blobsLock } from '../storage/blobs-lock.ts'
-import type { Row } from '../model/value.ts'
+import type { StoredVolume } from '../records/rows.ts'
 import { CommitRefused } from '../ports/catalog.ts'
 import { VolumesFailure } from '../ports/volumes.ts'
 import type { Task } from '../core/tasks/background.ts'
@@ -279,11 +279,11 @@ export class Housekeeping {
     }
   }
 
-  async #volumes(): Promise<Row[]> {
+  async #volumes(): Promise<StoredVolume[]> {
     return (await Promise.all(VOLUMES.map((type) => this.#cluster.rows(type)))).flat()
   }
 
-  async #find(volume: string): Promise<Row | undefined> {
+  async #find(volume: string): Promise<StoredVolume | undefined> {
     for (const type of VOLUMES) {
       const row = await this.#cluster.find(type, volume)
       if (row !== undefined) return row

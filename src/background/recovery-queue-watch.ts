@@ -11,7 +11,7 @@ import { REMOVED_TREES } from '../storage/removed-trees.ts'
 import { Watch } from '../core/tasks/watch.ts'
 import { doneUntil } from '../core/time/schedule.ts'
 import { Failure } from '../model/failure.ts'
-import { type Row, textAt } from '../model/value.ts'
+import type { QueuedVolume } from '../records/rows.ts'
 import { availableIn, DisksSeen } from '../resources/storage/aggregates/space.ts'
 import { purgeVolume, RECOVERY_QUEUE, type PurgeReason } from '../resources/storage/volumes/recovery-queue.ts'
 
@@ -44,7 +44,7 @@ export class RecoveryQueueWatch extends Watch {
       const nowMs = this.#cluster.now()
       const sinceMs = deletedAt(row)
       if (doneUntil(sinceMs, nowMs) !== sinceMs) await this.#beginAnew(row, nowMs)
-      else if (nowMs - sinceMs >= Number(row['retention_hours']) * HOUR_MS) await this.#purge(row, 'expired')
+      else if (nowMs - sinceMs >= row['retention_hours'] * HOUR_MS) await this.#purge(row, 'expired')
     }
     const left = (await this.#cluster.rows(RECOVERY_QUEUE)).toSorted((a, b) => deletedAt(a) - deletedAt(b))
     const tooMany = Math.max(0, left.length - QUEUED_MAX)
@@ -52,8 +52,8 @@ export class RecoveryQueueWatch extends Watch {
     for (const row of await this.#inTheWay(left.slice(tooMany))) await this.#purge(row, 'space')
   }
 
-  async #purge(row: Row, reason: PurgeReason): Promise<void> {
-    const key = textAt(row, 'uuid')
+  async #purge(row: QueuedVolume, reason: PurgeReason): Promise<void> {
+    const key = row['uuid']
     if (this.isStopping) return
     try {
       await this.#cluster.locks.with([`volume:${key}`], () => purgeVolume(this.#cluster, key, reason))
@@ -63,33 +63,33 @@ export class RecoveryQueueWatch extends Watch {
     }
   }
 
-  async #beginAnew(row: Row, nowMs: number): Promise<void> {
+  async #beginAnew(row: QueuedVolume, nowMs: number): Promise<void> {
     const cluster = this.#cluster
-    const key = textAt(row, 'uuid')
+    const key = row['uuid']
     await cluster.locks.with([`volume:${key}`], async () => {
       const record = await cluster.record(RECOVERY_QUEUE, key)
       if (record === undefined) return
-      const queued: Row = { ...record.body, deletion_request_time: nowMs }
+      const queued = { ...record.body, deletion_request_time: nowMs }
       await cluster.commit([cluster.put(RECOVERY_QUEUE, queued, { expect: record.revision })])
     })
   }
 
   /** Of the volumes, oldest first, those that have to go for their disks to have some room. */
-  async #inTheWay(rows: readonly Row[]): Promise<Row[]> {
+  async #inTheWay(rows: readonly QueuedVolume[]): Promise<QueuedVolume[]> {
     if (rows.length === 0) return []
     const [disks, counters, owed] = await Promise.all([
       this.#disks(),
       this.#cluster.volumeSums.all(),
-      this.#cluster.catalog.records(REMOVED_TREES),
+      this.#cluster.records(REMOVED_TREES),
     ])
     // What is being removed will be free.
     for (const { body } of owed) {
-      const disk = disks.get(textAt(body, 'aggregate'))
-      if (disk !== undefined) disk.shortBytes -= Number(body['bytes'] ?? 0)
+      const disk = disks.get(body.aggregate)
+      if (disk !== undefined) disk.shortBytes -= body.bytes
     }
     return rows.filter((row) => {
       const disk = disks.get(aggregateOf(row))
-      const heldBytes = counters.get(textAt(row, 'uuid'))?.usedBytes ?? 0
+      const heldBytes = counters.get(row['uuid'])?.usedBytes ?? 0
       if (heldBytes === 0 || disk === undefined || disk.shortBytes <= 0) return false
       disk.shortBytes -= heldBytes
       return true
@@ -116,6 +116,6 @@ export class RecoveryQueueWatch extends Watch {
   }
 }
 
-function deletedAt(row: Row): number {
-  return Number(row['deletion_request_time'])
+function deletedAt(row: QueuedVolume): number {
+  return row['deletion_request_time']
 }

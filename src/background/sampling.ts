@@ -1,5 +1,5 @@
 /** Takes samples as long as the cluster runs, each at a multiple of `SAMPLE_SECONDS`. */
-import { textAt } from '../model/value.ts'
+import { textOf } from '../model/value.ts'
 import { aggregateOf } from '../storage/aggregate-of.ts'
 import type { Task } from '../core/tasks/background.ts'
 import type { Cluster } from '../core/cluster.ts'
@@ -55,6 +55,6 @@ export class Sampling {
   async #nodes(): Promise<ReadonlyMap<string, Growth>> {
     const { busyMs, wholeMs } = this.#cluster.machine.processors()
     const growth = growthOf({ processor_busy: busyMs, processor_whole: wholeMs })
-    return new Map((await this.#cluster.rows('cluster/nodes')).map((node) => [textAt(node, 'uuid'), growth]))
+    return new Map((await this.#cluster.rows('cluster/nodes')).map((node) => [textOf(node['uuid']), growth]))
   }
 }

@@ -4,7 +4,7 @@
  * left to do is a record, so that an orderly stop meanwhile does not end it.
  */
 import { RESTORED } from '../records/restored.ts'
-import { type Row, textAt } from '../model/value.ts'
+import type { StoredVolume } from '../records/rows.ts'
 import { VolumesFailure } from '../ports/volumes.ts'
 import type { Task } from '../core/tasks/background.ts'
 import type { Cluster } from '../core/cluster.ts'
@@ -23,11 +23,17 @@ const VOLUMES = ['storage/volumes', 'private/cli/volume/recovery-queue'] as cons
 /** What is to be swept: there is a record as long as a sweep has not come to its end. */
 const DUE = ['internal/sweep', 'due'] as const
 
-export interface UncleanStop {
+export type UncleanStop = {
   /** When the cluster was started after it: what is older was written before. */
   readonly sweepBeforeMs: number
   /** The catalog was found to hold all that was ever acknowledged. */
   readonly isProven: boolean
+}
+
+declare module '../model/rows.ts' {
+  interface RowTypes {
+    readonly 'internal/sweep': UncleanStop
+  }
 }
 
 export class UncleanSweep {
@@ -59,7 +65,7 @@ export class UncleanSweep {
 
   async #act(): Promise<void> {
     const [type, key] = DUE
-    const known = await this.#cluster.catalog.record(type, key)
+    const known = await this.#cluster.record(type, key)
     const due = latest(this.#new, known?.body)
     if (due === undefined) return
     if (this.#new !== undefined) {
@@ -101,11 +107,11 @@ export class UncleanSweep {
 
   /** The others are not to wait for a volume whose disk fails. */
   async #sweepVolume(
-    row: Row,
+    row: StoredVolume,
     made: { readonly from: string; readonly before: string },
     { isUnacknowledged, share }: { readonly isUnacknowledged: boolean; readonly share: WorkShare },
   ): Promise<number> {
-    const volume = textAt(row, 'uuid')
+    const volume = row['uuid']
     const { aggregate, tree } = placeOf(row)
     const rest = async () => {
       await share.rest(this.#stopping)
@@ -150,13 +156,12 @@ export class UncleanSweep {
 class Stopped extends Error {}
 
 /** What is known of one of two stops only is not known of both. */
-function latest(stop: UncleanStop | undefined, kept: Row | undefined): UncleanStop | undefined {
+function latest(stop: UncleanStop | undefined, kept: UncleanStop | undefined): UncleanStop | undefined {
   if (kept === undefined) return stop
-  const before = { sweepBeforeMs: Number(kept['sweepBeforeMs']), isProven: kept['isProven'] === true }
-  if (stop === undefined) return before
+  if (stop === undefined) return kept
   return {
-    sweepBeforeMs: Math.max(stop.sweepBeforeMs, before.sweepBeforeMs),
-    isProven: stop.isProven && before.isProven,
+    sweepBeforeMs: Math.max(stop.sweepBeforeMs, kept.sweepBeforeMs),
+    isProven: stop.isProven && kept.isProven,
   }
 }
 

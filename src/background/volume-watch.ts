@@ -75,10 +75,10 @@ export class VolumeWatch extends Watch {
     this.#again.delete(uuid)
     let volume = await this.#cluster.find('storage/volumes', uuid)
     if (volume === undefined) return
-    if (isAutosizing(volume) && wantedSize(volume, held) !== Number(volume['size'])) {
+    if (isAutosizing(volume) && wantedSize(volume, held) !== volume['size']) {
       await setSize(this.#cluster, uuid)
       volume = (await this.#cluster.find('storage/volumes', uuid)) ?? volume
-      if (wantedSize(volume, held) !== Number(volume['size'])) this.#again.add(uuid)
+      if (wantedSize(volume, held) !== volume['size']) this.#again.add(uuid)
     }
     const before = (await this.#cluster.find(FULLNESS, uuid))?.['level'] ?? 'none'
     const level = levelOf(volume, held, before)
@@ -97,7 +97,7 @@ export class VolumeWatch extends Watch {
         { do: 'put-record', type: FULLNESS, key: uuid, body: { level } },
         this.#cluster.event(EVENTS[level], {
           volume: volume['name'],
-          percent: Math.floor((chargedTo(volume, held) / Number(volume['size'])) * 100),
+          percent: Math.floor((chargedTo(volume, held) / volume['size']) * 100),
         }),
       ])
       return true
@@ -109,7 +109,7 @@ export class VolumeWatch extends Watch {
 }
 
 function levelOf(volume: Volume, held: Held, before: Fullness): Fullness {
-  const percent = (chargedTo(volume, held) / Number(volume['size'])) * 100
+  const percent = (chargedTo(volume, held) / volume['size']) * 100
   const full = volume['space.full_threshold_percent'] ?? FULL_PERCENT
   const nearly = volume['space.nearly_full_threshold_percent'] ?? NEARLY_FULL_PERCENT
   if (percent >= full - (before === 'full' ? BELOW_POINTS : 0)) return 'full'

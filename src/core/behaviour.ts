@@ -60,7 +60,8 @@ export interface Behaviour<Of extends Resource = Resource> extends Acts<RowIn<Of
   readonly resource: Of
 }
 
-export type VerbName = 'create' | 'modify' | 'remove' | 'move'
+export const VERB_NAMES = ['create', 'modify', 'remove', 'move'] as const
+export type VerbName = (typeof VERB_NAMES)[number]
 
 /**
  * What a resource does. The resource is a constant of its own, with a type that follows from its declaration alone, so that

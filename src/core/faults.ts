@@ -6,7 +6,7 @@
  * empty list.
  */
 import { Failure, failure } from '../model/failure.ts'
-import { type Row, textAt } from '../model/value.ts'
+import { type Row, textOf } from '../model/value.ts'
 import type { System } from '../ports/system.ts'
 
 export const FAULTS_MAX = 100
@@ -54,7 +54,7 @@ export class Faults {
 
   #full(): string[] {
     const rows = [...this.#faults.values()].map(({ row }) => row)
-    return rows.filter(({ type }) => type === 'full_aggregate').map((row) => textAt(row, 'aggregate.uuid'))
+    return rows.filter(({ type }) => type === 'full_aggregate').map((row) => textOf(row['aggregate.uuid']))
   }
 
   /** Fails where there are as many others as there may be. */
@@ -66,11 +66,11 @@ export class Faults {
   /** Adds one, or puts it in the place of that with the same uuid; its counts begin anew. */
   async put(row: Row): Promise<void> {
     const before = this.#full()
-    const uuid = textAt(row, 'uuid')
+    const uuid = textOf(row['uuid'])
     this.insistOnRoom(uuid)
     this.#faults.set(uuid, {
       row,
-      path: pattern(textAt(row, 'path')),
+      path: pattern(textOf(row['path'])),
       chance: chances(Number(row['seed'])),
       hits: 0,
     })
@@ -106,7 +106,7 @@ export class Faults {
     const [method = '', target = ''] = description.split(' ', 2)
     for (const { row } of this.#hitting(['job_delay', 'job_failure'], method, pathOf(target))) {
       if (row['type'] === 'job_delay') await this.#system.clock.sleep(Number(row['delay_ms']), stopping)
-      else throw new Failure('conflict', Number(row['code']), textAt(row, 'message'))
+      else throw new Failure('conflict', Number(row['code']), textOf(row['message']))
     }
   }
 

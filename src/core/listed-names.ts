@@ -4,7 +4,7 @@
  */
 import { failure } from '../model/failure.ts'
 import type { SomeType } from '../model/rows.ts'
-import { type Row, textAt, type Value } from '../model/value.ts'
+import { type Row, textOf, type Value } from '../model/value.ts'
 import type { Acts } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
 import { inline, type Verb, type VerbRequest } from './verb.ts'
@@ -26,7 +26,7 @@ export interface ListedNames {
 
 export function listedNames(about: ListedNames): Required<Pick<Acts, 'rows' | 'create' | 'remove'>> {
   const keyOf = (path: Readonly<Record<string, string>>) => about.pathKeys.map((key) => path[key] ?? '').join('/')
-  const namesOf = (holder: Row) => ((holder[about.list] ?? []) as readonly Row[]).map((one) => textAt(one, 'name'))
+  const namesOf = (holder: Row) => ((holder[about.list] ?? []) as readonly Row[]).map((one) => textOf(one['name']))
   const holderAt = (cluster: Cluster, path: Readonly<Record<string, string>>) => cluster.row(about.type, keyOf(path))
 
   /** Nobody else changes the list between plan and step. */
@@ -60,7 +60,7 @@ export function listedNames(about: ListedNames): Required<Pick<Acts, 'rows' | 'c
       return namesOf(holder).map((name) => Object.fromEntries([...of, ['name', name]]))
     },
     create: changing(about.example, async (cluster, { draft }, holder, names) => {
-      const name = textAt(draft, 'name')
+      const name = textOf(draft['name'])
       if (names.includes(name)) throw failure('namedRecordTaken', { noun: about.noun, name })
       if (names.length >= about.max) {
         throw failure('listLimitReached', { max: about.max })
@@ -69,7 +69,7 @@ export function listedNames(about: ListedNames): Required<Pick<Acts, 'rows' | 'c
       return { name, names: [...names, name] }
     }),
     remove: changing({}, (_cluster, { row = {} }, _holder, names) => {
-      const name = textAt(row, 'name')
+      const name = textOf(row['name'])
       return Promise.resolve({ name, names: names.filter((one) => one !== name) })
     }),
   }

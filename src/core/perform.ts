@@ -10,6 +10,7 @@ import type { Behaviour, VerbName } from './behaviour.ts'
 import { Bulk } from './jobs/bulk.ts'
 import type { Cluster } from './cluster.ts'
 import { describe } from './describe.ts'
+import type { Job } from './jobs/job-record.ts'
 import type { Jobs } from './jobs/jobs.ts'
 import { type LockOptions, REQUESTS_WAITING_MAX } from './jobs/locks.ts'
 import { resolveReferences } from './read/references.ts'
@@ -35,7 +36,7 @@ export interface Performed {
   readonly key: string
   /** What was asked for, complete with defaults and what it refers to. */
   readonly draft: Row
-  readonly job?: Row
+  readonly job?: Job
   readonly reveal: Row
   /** Nothing had to be done. */
   readonly wasDone: boolean

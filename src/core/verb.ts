@@ -11,7 +11,7 @@ import type { Row, Value } from '../model/value.ts'
 import type { Change, Outcome } from '../ports/catalog.ts'
 import type { Cluster } from './cluster.ts'
 
-export interface Caller {
+export type Caller = {
   readonly user: string
   readonly role: string
   /** How the request came in: an address, or the name of the part that asks. */
@@ -74,11 +74,16 @@ export interface Plan<Input extends Row = Row> {
   readonly isLong?: boolean
 }
 
-export interface Work<Input extends Row = Row> {
+/** The memo of a job whose steps note nothing. */
+// It is empty on purpose: there is nothing to read.
+// oxlint-disable-next-line typescript/no-generated-empty-object-type
+export type NoMemo = Readonly<Record<never, Value>>
+
+export interface Work<Input extends Row = Row, Memo extends Row = NoMemo> {
   readonly key: string
   readonly input: Input
-  /** Notes from one step to a later one; kept with the job. */
-  readonly memo: Record<string, Value>
+  /** Notes from one step to a later one; kept with the job. None of them is there when the job begins. */
+  readonly memo: { -readonly [Note in keyof Memo]?: Memo[Note] }
   /** Aborts when the cluster stops, or the job is to halt or to be given up. A step that takes long then ends with `Interrupted` as soon as it may. */
   readonly stopping: AbortSignal
   /** Tells how far a long step is, 0..1, and in words what it is at. */
@@ -88,7 +93,7 @@ export interface Work<Input extends Row = Row> {
    * goes on where it was. Fails as the catalog does, with a `CommitRefused` that counts these changes; the memo is then
    * as before.
    */
-  commit(changes: readonly Change[], notes: Readonly<Record<string, Value>>): Promise<readonly Outcome[]>
+  commit(changes: readonly Change[], notes: Partial<Memo>): Promise<readonly Outcome[]>
 }
 
 /** Ends a step because the cluster stops. Nothing is undone: the job is taken up again at the next start. */
@@ -124,7 +129,8 @@ export interface Verb<Request extends VerbRequest = VerbRequest, Input extends R
   /** Locks held from before the plan to the end: for an inline verb whose plan chooses what only one can have. */
   alone?(request: Request): readonly string[]
   plan(cluster: Cluster, request: Request & WithArguments): Promise<Plan<Input>>
-  readonly steps: readonly Step<Input>[]
+  /** What they are told is what the plan gives: steps that several verbs share may ask for less of it. */
+  readonly steps: readonly Step<NoInfer<Input>>[]
 }
 
 /**
@@ -136,7 +142,7 @@ export function inline<
   Input extends Row = Row,
   const Args extends Fields = None,
 >(
-  verb: Asked<Request, Input, Args> & { readonly step: Step<Input>; readonly isJob?: 'when long' },
+  verb: Asked<Request, Input, Args> & { readonly step: Step<NoInfer<Input>>; readonly isJob?: 'when long' },
 ): Verb<Request, Input>
 export function inline(
   verb: Omit<Verb, 'isJob' | 'steps'> & { readonly step: Step; readonly isJob?: 'when long' },

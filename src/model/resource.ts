@@ -31,6 +31,8 @@ export interface FieldDeclaration {
   /** When a client may set it. Without this, the field is read-only. */
   readonly set?: 'create' | 'modify' | 'always'
   readonly required?: boolean
+  /** Every record has it: where a request does not give it, what makes the record sets it. */
+  readonly isAlwaysSet?: true
   readonly default?: Value
   /** The release that introduced it, where that is later than the resource. */
   readonly since?: string

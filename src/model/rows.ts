@@ -13,8 +13,8 @@ export interface RowTypes {}
 export interface DraftTypes {}
 
 /**
- * What is kept with records of a type and never shown, where more than one part of the product knows it. Names begin with
- * `$`. Files of `src/records` add them.
+ * What is kept with records of a type and never shown. Names begin with `$`. Files that write them add them, in one place
+ * for each type. A type that is here has no others; one that is not may have any.
  */
 export interface NoteTypes {}
 
@@ -39,9 +39,9 @@ export type NewOf<Type extends Declared> = DraftTypes[Type]
 type Given<Of> = { readonly [Path in keyof Of as Path extends `$${string}` ? never : Path]?: Of[Path] } & Hidden
 
 /**
- * A row of a resource. What makes its key or must be given is always there; the other fields may not be set, the parent
- * neither: what belongs to no SVM may belong to the cluster. Of a reference, the UUID is kept, and the name is there where
- * it was looked up.
+ * A row of a resource. What makes its key, must be given or is always set is there, and so is a parent that its path
+ * names. The other fields may not be set, other parents neither: what belongs to no SVM may belong to the cluster. Of a
+ * reference, the UUID is kept, and the name is there where it was looked up.
  */
 export type DeclaredRow<Of extends ResourceDeclaration> = string extends keyof Of['fields']
   ? Row
@@ -56,7 +56,7 @@ export type DeclaredRow<Of extends ResourceDeclaration> = string extends keyof O
         ]?: Held<Of['fields'][Path]>
       } & NamesOfReferences<Of>
     > &
-      Hidden
+      HiddenOf<Of>
 
 /** What a request gives of a row: any of its fields. */
 export type DeclaredDraft<Of extends ResourceDeclaration> = string extends keyof Of['fields']
@@ -65,8 +65,7 @@ export type DeclaredDraft<Of extends ResourceDeclaration> = string extends keyof
       {
         readonly [Path in keyof Of['fields'] & string as StoredPath<Of, Path>]?: Held<Of['fields'][Path]>
       } & NamesOfReferences<Of>
-    > &
-      Hidden
+    >
 
 /** What a request gives to make a record: what must be given is there. */
 export type NewDraft<Of extends ResourceDeclaration> = string extends keyof Of['fields']
@@ -82,7 +81,7 @@ export type NewDraft<Of extends ResourceDeclaration> = string extends keyof Of['
         ]?: Held<Of['fields'][Path]>
       } & NamesOfReferences<Of>
     > &
-      Hidden
+      HiddenGiven<Of>
 
 /** What is given of declared arguments: those that are required or have a default are always there. */
 export type ArgumentsOf<Args extends Fields> = string extends keyof Args
@@ -110,6 +109,19 @@ type ArgumentPath<Args extends Fields, Path extends keyof Args & string> = Args[
 /** Kept with a record and never shown: their names begin with `$`. */
 export type Hidden = { readonly [name: `$${string}`]: Value }
 
+type HiddenOf<Of extends ResourceDeclaration> = TypeOf<Of> extends keyof NoteTypes ? NoteTypes[TypeOf<Of>] : Hidden
+
+/** The same of a row that is being made: none of them need be there yet. */
+type HiddenGiven<Of extends ResourceDeclaration> =
+  TypeOf<Of> extends keyof NoteTypes ? Partial<NoteTypes[TypeOf<Of>]> : Hidden
+
+/** The type of its records: that of another resource where it shows those. */
+type TypeOf<Of extends ResourceDeclaration> = Of extends { readonly rowsOf: infer Type extends string }
+  ? Type
+  : Of['path'] extends `/${infer Type}`
+    ? Type
+    : ''
+
 type Flat<T> = { readonly [Path in keyof T]: T[Path] }
 
 type NamesOfReferences<Of extends ResourceDeclaration> = {
@@ -136,9 +148,20 @@ type IsAlways<Of extends ResourceDeclaration, Path extends keyof Of['fields'] & 
   readonly required: true
 }
   ? true
-  : StoredPath<Of, Path> extends 'uuid' | Of['key'][number] | Texts<Of['recordKey']>
+  : Of['fields'][Path] extends { readonly isAlwaysSet: true }
     ? true
-    : false
+    : StoredPath<Of, Path> extends ParentInPath<Of>
+      ? true
+      : StoredPath<Of, Path> extends 'uuid' | Of['key'][number] | Texts<Of['recordKey']>
+        ? true
+        : false
+
+/** The parent, where the path of its resource names it. */
+type ParentInPath<Of extends ResourceDeclaration> = Of extends { readonly parent: infer Parent extends string }
+  ? Of['path'] extends `${string}{${Parent}}${string}`
+    ? Parent
+    : never
+  : never
 
 type Texts<T> = T extends readonly string[] ? T[number] : never
 

@@ -21,6 +21,8 @@ export type BucketNotes = NotesOfNaming & {
   readonly $ownership?: boolean
   /** As it was last said beside the lifecycle rules: `x-amz-transition-default-minimum-object-size`. */
   readonly $transitionMinimum?: string
+  /** It came with a clone, and goes with it. */
+  readonly $cameWithClone?: boolean
   /** It has locks, with or without a default retention. */
   readonly $hasLocks?: boolean
 }

@@ -59,8 +59,8 @@ async function perform(
   try {
     if (verb === 'create') await insistOnParents(by.cluster, behaviour, whole.path)
     const { key, job } = await by.actions.perform(behaviour, verb, whole)
-    const ended = job === undefined ? {} : await by.jobs.wait(textAt(job, 'uuid'), 60_000)
-    return ended['state'] === 'failure' ? refusalOf(failureOf(ended)) : { key }
+    const ended = job === undefined ? undefined : await by.jobs.wait(job['uuid'], 60_000)
+    return ended?.['state'] === 'failure' ? refusalOf(failureOf(ended)) : { key }
   } catch (failure) {
     return refusalOf(explainFailure(failure))
   }

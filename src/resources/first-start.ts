@@ -183,7 +183,7 @@ async function perform(
     description: `${verb} ${behaviour.resource.path}`,
   })
   if (performed.job !== undefined) {
-    const job = await actions.jobs.wait(textOf(performed.job['uuid']), 30_000)
+    const job = await actions.jobs.wait(performed.job['uuid'], 30_000)
     if (job['state'] !== 'success') throw failureOf(job)
   }
   return performed

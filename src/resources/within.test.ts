@@ -48,8 +48,8 @@ async function perform(
   const whole = { caller: CALLER, draft, path, args: {}, description: 'test', ...call }
   try {
     const { key, job } = await by.actions.perform(behaviourOf(type), verb, whole)
-    const ended = job === undefined ? {} : await by.jobs.wait(textAt(job, 'uuid'), 60_000)
-    return ended['state'] === 'failure' ? failureOf(ended) : { key }
+    const ended = job === undefined ? undefined : await by.jobs.wait(job['uuid'], 60_000)
+    return ended?.['state'] === 'failure' ? failureOf(ended) : { key }
   } catch (failure) {
     return explainFailure(failure)
   }

@@ -1,7 +1,9 @@
-import { textAt, type Row } from '../model/value.ts'
+import type { Volume } from '../records/rows.ts'
+
+/** What says in which aggregate a volume lies. */
+export type Placed = Pick<Volume, 'aggregates'>
 
 /** The UUID of the aggregate that a volume lies in. */
-export function aggregateOf(volume: Row): string {
-  const [aggregate] = (volume['aggregates'] ?? []) as readonly Row[]
-  return textAt(aggregate, 'uuid')
+export function aggregateOf(volume: Placed): string {
+  return volume['aggregates']?.[0]?.uuid ?? ''
 }

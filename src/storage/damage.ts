@@ -2,7 +2,7 @@
  * What is known to be damaged: a record for each blob, found by a read or a scrub. Blobs are named by their volume and
  * their own name, so the same damage found twice is one record, whoever finds it.
  */
-import { type Row, textAt } from '../model/value.ts'
+import type { Damage } from '../records/rows.ts'
 import { CommitRefused, type StoredRecord } from '../ports/catalog.ts'
 import type { FileDamage } from '../ports/volumes.ts'
 import type { Cluster } from '../core/cluster.ts'
@@ -49,7 +49,7 @@ export async function noteDamage(cluster: Cluster, found: FoundDamage): Promise<
   if (volumeRow === undefined) return 'unneeded'
   if (isLoss(kind) && (await cluster.catalog.storedBlob(volume, blob)) === undefined) return 'unneeded'
   const uuid = damageKey(cluster, volume, blob)
-  const known = await cluster.catalog.record(DAMAGE, uuid)
+  const known = await cluster.record(DAMAGE, uuid)
   // A file that no object needed may have got one.
   if (known !== undefined && (isLoss(known.body['kind']) || !isLoss(kind))) {
     await nameKnown(cluster, known, object)
@@ -58,15 +58,15 @@ export async function noteDamage(cluster: Cluster, found: FoundDamage): Promise<
   if (known === undefined && (await cluster.count(DAMAGE)) >= DAMAGE_RECORDS_MAX) return 'full'
   const { aggregate, tree } = placeOf(volumeRow)
   const file = (await cluster.volumesOf(aggregate)).fileOf(tree, blob)
-  const told = { kind, file, volume: volumeRow['name'] ?? '', ...(await namesOf(cluster, object)) }
-  const row: Row = {
+  const told = { kind, file, volume: volumeRow['name'], ...(await namesOf(cluster, object)) }
+  const row: Damage = {
     uuid,
     kind,
     found_by: foundBy,
     found_time: cluster.now(),
     'aggregate.uuid': aggregate,
     'volume.uuid': volume,
-    'svm.uuid': volumeRow['svm.uuid'] ?? '',
+    'svm.uuid': volumeRow['svm.uuid'],
     blob,
     file,
     message,
@@ -92,10 +92,10 @@ export async function noteDamage(cluster: Cluster, found: FoundDamage): Promise<
 }
 
 /** A scrub does not name an object that only snapshots have; a read of it there, or after a restore, does. */
-async function nameKnown(cluster: Cluster, { body, revision }: StoredRecord, object: FoundDamage['object']) {
+async function nameKnown(cluster: Cluster, { body, revision }: StoredRecord<Damage>, object: FoundDamage['object']) {
   if (object === undefined || body['key'] !== undefined) return
   try {
-    const unique = { [DAMAGED_BLOBS]: `${textAt(body, 'volume.uuid')}/${textAt(body, 'blob')}` }
+    const unique = { [DAMAGED_BLOBS]: `${body['volume.uuid']}/${body['blob']}` }
     await cluster.catalog.commit([cluster.put(DAMAGE, { ...body, ...fieldsOf(object) }, { expect: revision, unique })])
   } catch (failure) {
     // It was forgotten, or named by another, meanwhile.
@@ -103,7 +103,7 @@ async function nameKnown(cluster: Cluster, { body, revision }: StoredRecord, obj
   }
 }
 
-function fieldsOf(object: FoundDamage['object']): Row {
+function fieldsOf(object: FoundDamage['object']): Pick<Damage, 'bucket.uuid' | 'key' | 'version'> {
   if (object === undefined) return {}
   const { bucket, key, version } = object
   return { 'bucket.uuid': bucket, key, ...(version === undefined ? {} : { version }) }

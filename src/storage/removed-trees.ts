@@ -3,12 +3,11 @@
  * with what makes the volume gone. It goes when the tree has; so a tree that could not be removed, because its disk was
  * away or failed or the process ended, is removed later, and nothing is removed that was not noted.
  */
-import { type Row, textAt } from '../model/value.ts'
 import type { Change } from '../ports/catalog.ts'
 import { VolumesFailure } from '../ports/volumes.ts'
 import { aggregateOf } from './aggregate-of.ts'
 import type { Cluster } from '../core/cluster.ts'
-import { treeOf } from './tree-of.ts'
+import { type InTree, treeOf } from './tree-of.ts'
 
 /** The type of the records; their key is the tree. */
 export const REMOVED_TREES = 'internal/removed-trees'
@@ -20,13 +19,13 @@ declare module '../model/rows.ts' {
 }
 
 /** Owes the removal of the tree of a volume, in which so many bytes are known to lie. */
-export function treeChange(volume: Row, bytes: number): Change {
-  const body = { aggregate: aggregateOf(volume), volume: textAt(volume, 'uuid'), bytes }
+export function treeChange(volume: InTree, bytes: number): Change {
+  const body = { aggregate: aggregateOf(volume), volume: volume['uuid'], bytes }
   return { do: 'put-record', type: REMOVED_TREES, key: treeOf(volume), body }
 }
 
 /** Removes the tree of a volume that was never made: now or, where its disk does not let it, later. */
-export async function removeTree(cluster: Cluster, volume: Row): Promise<void> {
+export async function removeTree(cluster: Cluster, volume: InTree): Promise<void> {
   try {
     await removeNow(cluster, treeOf(volume), aggregateOf(volume))
   } catch (failure) {
@@ -50,7 +49,7 @@ export async function removeOwedTree(cluster: Cluster, tree: string): Promise<vo
 
 /** The same for all trees of a volume. */
 export async function removeTreesOf(cluster: Cluster, volume: string): Promise<void> {
-  for (const { key, body } of await cluster.catalog.records(REMOVED_TREES)) {
+  for (const { key, body } of await cluster.records(REMOVED_TREES)) {
     if (body['volume'] === volume) await removeOwedTree(cluster, key)
   }
 }
@@ -61,10 +60,10 @@ export async function removeOwedTrees(
   stop: AbortSignal,
 ): Promise<ReadonlyMap<string, VolumesFailure>> {
   const failed = new Map<string, VolumesFailure>()
-  for (const { key, body } of await cluster.catalog.records(REMOVED_TREES)) {
-    const aggregate = textAt(body, 'aggregate')
+  for (const { key, body } of await cluster.records(REMOVED_TREES)) {
+    const { aggregate, volume } = body
     // What one tree of a disk met, the others would meet too. What a job is at, it ends itself.
-    if (stop.aborted || failed.has(aggregate) || cluster.locks.isHeld(`volume:${textAt(body, 'volume')}`)) continue
+    if (stop.aborted || failed.has(aggregate) || cluster.locks.isHeld(`volume:${volume}`)) continue
     try {
       await removeNow(cluster, key, aggregate)
       await forget(cluster, key)

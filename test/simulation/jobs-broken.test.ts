@@ -289,7 +289,7 @@ async function look(folder: string, key: string | undefined) {
 }
 
 async function lookAt(open: JobsCluster, folder: string, key: string | undefined) {
-  const jobs = (await open.cluster.rows(JOBS)).toSorted((a, b) => Number(a['start_time']) - Number(b['start_time']))
+  const jobs = (await open.cluster.rows(JOBS)).toSorted((a, b) => a['start_time'] - b['start_time'])
   const job = jobs.at(-1)
   const found = await leftovers(open.cluster, folder)
   const state = await stateOf(open.cluster, key ?? textAt(job, '$key'))

@@ -32,7 +32,7 @@ export async function leftovers(cluster: Cluster, folder: string): Promise<strin
   for (const job of await cluster.rows(JOBS)) {
     if (isActive(job))
       found.push(`the job ${textAt(job, 'name')} is ${textAt(job, 'state')}: ${textAt(job, 'message')}`)
-    for (const lock of (job['$locks'] ?? []) as readonly string[]) {
+    for (const lock of job.$locks) {
       if (cluster.locks.isHeld(lock)) found.push(`the lock ${lock} is held`)
     }
   }

@@ -13,17 +13,18 @@
  */
 import { Failure, failure } from '../../model/failure.ts'
 import type { Resource } from '../../model/resource.ts'
-import { type Row, textAt, type Value } from '../../model/value.ts'
+import type { Row, Value } from '../../model/value.ts'
 import { CatalogUnavailable } from '../../ports/catalog.ts'
 import type { Behaviour } from '../behaviour.ts'
 import { forgetOutcomes, type Outcome, outcomeChange, type OutcomeError, outcomesOf } from './bulk-outcomes.ts'
 import type { Cluster } from '../cluster.ts'
 import { explainFailure } from '../explain.ts'
 import { Gate } from './gate.ts'
-import { failureOf, isActive, JOBS } from './jobs.ts'
+import { type Job, isActive, JOBS } from './job-record.ts'
+import { failureOf } from './jobs.ts'
 import type { Actions } from '../perform.ts'
 import { findInstance } from '../read/read.ts'
-import { Interrupted, type Caller, type Plan, type Verb, type Work } from '../verb.ts'
+import { Interrupted, type Caller, type Plan, type Verb, type VerbRequest, type Work } from '../verb.ts'
 
 export const BULK_RECORDS_MAX = 5000
 /** Records of all bulk jobs that wait or run, which are in memory; bodies beyond are turned away. */
@@ -73,6 +74,15 @@ interface Pending {
   hasFailed: boolean
 }
 
+/** What its step is told. The records are in memory alone. */
+type BulkInput = Caller & {
+  readonly type: string
+  readonly path: Readonly<Record<string, string>>
+  readonly continueOnFailure: boolean
+}
+
+type BulkWork = Work<BulkInput>
+
 export class Bulk {
   readonly #actions: Actions
   readonly #pending = new Map<string, Pending>()
@@ -80,14 +90,14 @@ export class Bulk {
 
   constructor(actions: Actions) {
     this.#actions = actions
-    const forget = (job: Row) => forgetOutcomes(actions.cluster.catalog, textAt(job, '$key'))
+    const forget = (job: Job) => forgetOutcomes(actions.cluster, job.$key)
     for (const verb of ['create', 'modify', 'remove'] as const) {
       actions.jobs.offer(nameOf(verb), this.#verb(verb), forget)
     }
   }
 
   /** Starts the job. Fails with `malformed` where the records are none or too many, with `limited` where too many wait. */
-  async submit(order: BulkOrder): Promise<Row> {
+  async submit(order: BulkOrder): Promise<Job> {
     if (order.records.length === 0 || order.records.length > BULK_RECORDS_MAX) {
       throw failure('bulkRecordsOutOfBounds', { max: BULK_RECORDS_MAX })
     }
@@ -111,7 +121,7 @@ export class Bulk {
     }
   }
 
-  #verb(verb: BulkVerb): Verb {
+  #verb(verb: BulkVerb): Verb<VerbRequest, BulkInput> {
     return {
       isJob: true,
       plan: () => Promise.reject(new Error('It is submitted as it is.')),
@@ -121,13 +131,13 @@ export class Bulk {
           isCancellable: true,
           isPausable: true,
           run: (_cluster, work) => this.#run(work),
-          undo: (cluster: Cluster, work: Work) => this.#undo(cluster, work, verb),
+          undo: (cluster: Cluster, work: BulkWork) => this.#undo(cluster, work, verb),
         },
       ],
     }
   }
 
-  async #run(work: Work): Promise<void> {
+  async #run(work: BulkWork): Promise<void> {
     const pending = this.#pending.get(work.key)
     if (pending === undefined) throw failure('bulkInterrupted')
     try {
@@ -141,7 +151,7 @@ export class Bulk {
     }
   }
 
-  async #each(pending: Pending, work: Work): Promise<void> {
+  async #each(pending: Pending, work: BulkWork): Promise<void> {
     const { order, outcomes, open } = pending
     const total = order.records.length
     const running = new Set<Promise<void>>()
@@ -238,7 +248,7 @@ export class Bulk {
   }
 
   /** Waits until the job of a record has ended, and notes its failure. */
-  async #settle(pending: Pending, at: number, work: Work): Promise<void> {
+  async #settle(pending: Pending, at: number, work: BulkWork): Promise<void> {
     const { outcomes, unsaved, open } = pending
     const outcome = outcomes[at] as Outcome
     unsaved.add(at)
@@ -253,7 +263,7 @@ export class Bulk {
     unsaved.add(at)
   }
 
-  async #ended(uuid: string, work: Work): Promise<Row> {
+  async #ended(uuid: string, work: BulkWork): Promise<Job> {
     for (;;) {
       const job = await this.#actions.jobs.wait(uuid, WAIT_MS)
       if (!isActive(job)) return job
@@ -261,11 +271,11 @@ export class Bulk {
     }
   }
 
-  async #undo(cluster: Cluster, work: Work, verb: BulkVerb): Promise<void> {
+  async #undo(cluster: Cluster, work: BulkWork, verb: BulkVerb): Promise<void> {
     this.#pending.delete(work.key)
     // What was deleted is gone.
-    if (verb === 'remove' || work.input['continueOnFailure'] === true) return
-    const outcomes = await outcomesOf(cluster.catalog, work.key)
+    if (verb === 'remove' || work.input.continueOnFailure) return
+    const outcomes = await outcomesOf(cluster, work.key)
     for (const [at, outcome] of [...outcomes].toReversed()) {
       if (outcome.isUndone === true || (outcome.error !== undefined && outcome.isPlanned !== true)) continue
       let undone: Outcome = { ...outcome, isUndone: true }
@@ -280,24 +290,20 @@ export class Bulk {
   }
 
   /** Whether what was begun has been done; waits until that is certain. */
-  async #isDone(cluster: Cluster, work: Work, verb: 'create' | 'modify', outcome: Outcome): Promise<boolean> {
+  async #isDone(cluster: Cluster, work: BulkWork, verb: 'create' | 'modify', outcome: Outcome): Promise<boolean> {
     const { job, isPlanned } = outcome
     const isBegun = job !== undefined && (await cluster.find(JOBS, job)) !== undefined
     if (isBegun) return (await this.#ended(job, work))['state'] === 'success'
-    return isPlanned !== true || verb === 'modify' || isUuid(cluster.registry.resource(textAt(work.input, 'type')))
+    return isPlanned !== true || verb === 'modify' || isUuid(cluster.registry.resource(work.input.type))
   }
 
-  async #takeBack(cluster: Cluster, work: Work, verb: 'create' | 'modify', outcome: Outcome): Promise<void> {
-    const behaviour = cluster.behaviour(textAt(work.input, 'type'))
+  async #takeBack(cluster: Cluster, work: BulkWork, verb: 'create' | 'modify', outcome: Outcome): Promise<void> {
+    const behaviour = cluster.behaviour(work.input.type)
     const { resource } = behaviour
     const row = await cluster.find(resource.rowsOf, outcome.key)
     if (row === undefined) return
-    const caller = {
-      user: textAt(work.input, 'user'),
-      role: textAt(work.input, 'role'),
-      from: textAt(work.input, 'from'),
-    }
-    const path = work.input['path'] as Readonly<Record<string, string>>
+    const { user, role, from, path } = work.input
+    const caller = { user, role, from }
     const [act, draft] = verb === 'create' ? (['remove', {}] as const) : (['modify', outcome.before ?? {}] as const)
     const description = `taking back ${resource.noun} ${outcome.key}`
     // Nobody has used what is taken back: nobody will want it back.
@@ -305,7 +311,7 @@ export class Bulk {
     const call = { caller, draft, row, path, args, description, isAdmitted: true }
     const { job } = await this.#actions.perform(behaviour, act, call)
     if (job === undefined) return
-    const ended = await this.#ended(textAt(job, 'uuid'), work)
+    const ended = await this.#ended(job['uuid'], work)
     if (ended['state'] === 'failure') throw failureOf(ended)
   }
 }
@@ -341,5 +347,5 @@ function errorOf({ code, kind, message, target }: Failure): OutcomeError {
 }
 
 export function failureFrom({ code, kind, message, target }: OutcomeError): Failure {
-  return new Failure(kind as Failure['kind'], code, message, { target })
+  return new Failure(kind, code, message, { target })
 }

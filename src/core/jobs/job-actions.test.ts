@@ -12,7 +12,7 @@ import { openSqliteCatalog } from '../../engines/sqlite/catalog.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import type { Behaviour } from '../behaviour.ts'
 import { JOB_ORDERS } from './job-orders.ts'
-import { Interrupted, type Step } from '../verb.ts'
+import { Interrupted, type Step, type Work } from '../verb.ts'
 import { codeOf } from '../../model/failure.ts'
 
 const JOBS = '/api/cluster/jobs'
@@ -23,8 +23,8 @@ function longStep(done: string[], more: Partial<Step> = {}): Step {
     name: 'long',
     isCancellable: true,
     isPausable: true,
-    async run(cluster, work) {
-      for (let at = Number(work.memo['at'] ?? 0); at < 3; at++) {
+    async run(cluster, work: Work<Row, { readonly at: number }>) {
+      for (let at = work.memo.at ?? 0; at < 3; at++) {
         const isOn = () => at !== 1 || done.includes('go on')
         while (!isOn()) {
           await cluster.system.clock.sleep(5, work.stopping)

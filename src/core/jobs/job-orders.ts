@@ -6,18 +6,22 @@
  * ask; the one that runs the job looks for what others asked between two steps, and now and then within one.
  */
 import { failure } from '../../model/failure.ts'
-import { type Row, textAt } from '../../model/value.ts'
 import { type Change, CommitRefused, type Commits, type Records } from '../../ports/catalog.ts'
 import type { Clock } from '../../ports/system.ts'
-import { isActive, JOBS } from './job-record.ts'
+import { recordOf } from '../read/record-of.ts'
+import { isActive, type Job, type JobAction, JOBS } from './job-record.ts'
 import type { Step } from '../verb.ts'
 
 /** The type of the records; their key is that of the job. */
 export const JOB_ORDERS = 'internal/job-orders'
 
-export const JOB_ACTIONS = ['cancel', 'pause', 'resume'] as const
-export type JobAction = (typeof JOB_ACTIONS)[number]
 type Wish = 'go' | 'pause' | 'cancel'
+
+declare module '../../model/rows.ts' {
+  interface RowTypes {
+    readonly 'internal/job-orders': { readonly wish: Wish }
+  }
+}
 
 /** How often it is looked for what other processes asked. */
 const LOOK_EVERY_MS = 1000
@@ -143,9 +147,8 @@ export class JobOrders {
   }
 
   async #read(job: string): Promise<{ readonly wish: Wish; readonly revision: number | 'absent' }> {
-    const record = await this.#catalog.record(JOB_ORDERS, job)
-    const wish = record?.body['wish']
-    return { wish: wish === 'cancel' || wish === 'pause' ? wish : 'go', revision: record?.revision ?? 'absent' }
+    const record = await recordOf(this.#catalog, JOB_ORDERS, job)
+    return { wish: record?.body.wish ?? 'go', revision: record?.revision ?? 'absent' }
   }
 
   /** Asks something of a job. It survives a crash when this returns. */
@@ -161,7 +164,7 @@ export class JobOrders {
   /** Removes what is left of orders to jobs that are not there any more. */
   async prune(): Promise<void> {
     for (const { key } of await this.#catalog.records(JOB_ORDERS)) {
-      const job = await this.#catalog.record(JOBS, key)
+      const job = await recordOf(this.#catalog, JOBS, key)
       if (job !== undefined && isActive(job.body)) continue
       await this.#catalog.commit([forgetOrder(key)])
     }
@@ -174,7 +177,7 @@ export class JobOrders {
    */
   async #ask(catalog: Records & Commits, job: string, action: JobAction): Promise<void> {
     for (let tries = 1; ; tries++) {
-      const record = await this.#catalog.record(JOBS, job)
+      const record = await recordOf(this.#catalog, JOBS, job)
       if (record === undefined || !isActive(record.body)) throw failure('jobEnded')
       const order = this.#active.get(job)
       const before = order?.wish ?? (await this.asked(job))
@@ -210,13 +213,13 @@ export class JobOrders {
 }
 
 /** What another process than the one that runs a job knows of it. */
-function seenIn(job: Row, wish: Wish): JobSeen {
-  const isBegun = textAt(job, 'state') !== 'queued'
-  const allows = (job['$allows'] ?? []) as readonly JobAction[]
+function seenIn(job: Job, wish: Wish): JobSeen {
+  const isBegun = job['state'] !== 'queued'
+  const allows = job.$allows ?? []
   return {
     wish,
     isBegun,
-    isOver: job['$direction'] === 'back',
+    isOver: job.$direction === 'back',
     isCancellable: !isBegun || allows.includes('cancel'),
     isPausable: allows.includes('pause'),
   }

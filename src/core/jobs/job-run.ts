@@ -1,15 +1,15 @@
 /** One job under way: its steps forward, and back when one of them fails. Its record says what it does before it does it. */
 import { codeOf, Failure, failure } from '../../model/failure.ts'
-import { type Row, textAt, textOf, type Value } from '../../model/value.ts'
+import type { Row, Value } from '../../model/value.ts'
 import { CatalogUnavailable, CommitRefused, type Change, type Outcome } from '../../ports/catalog.ts'
 import type { Clock } from '../../ports/system.ts'
 import { auditEntry } from '../access/audit.ts'
 import type { Cluster } from '../cluster.ts'
 import { describe } from '../describe.ts'
 import { explainFailure } from '../explain.ts'
-import { forgetOrder, type JobAction, type JobOrder } from './job-orders.ts'
+import { forgetOrder, type JobOrder } from './job-orders.ts'
 import { claimed, type JobClaim, releaseChange } from './job-claims.ts'
-import { JOBS } from './job-record.ts'
+import { type Job, type JobAction, JOBS } from './job-record.ts'
 import { stepsOf, upgraded } from './job-steps.ts'
 import { Interrupted, type Step, type Verb, type Work } from '../verb.ts'
 
@@ -57,32 +57,34 @@ export class JobRun {
   }
 
   /** Gives its record when it has ended, or as it was where the cluster stops first, or another process has taken it. */
-  async run(queued: Row): Promise<Row> {
+  async run(queued: Job): Promise<Job> {
     const cluster = this.#cluster
     const order = this.#order
     const steps = this.#verb?.steps ?? []
-    const pointOf = (step: Step) => `${textAt(queued, '$type')} ${textAt(queued, '$verb')}: ${step.name}`
-    let job: Row = queued
-    const saveOnce = async (changes: Row, beside: readonly Change[] = []) => {
-      const next = { ...job, ...changes, $memo: { ...work.memo } }
+    const pointOf = (step: Step) => `${queued.$type} ${queued.$verb}: ${step.name}`
+    let job = queued
+    const memo: Record<string, Value> = { ...queued.$memo }
+    const saveOnce = async (changes: Partial<Job>, beside: readonly Change[] = []) => {
+      const next: Job = { ...job, ...changes, $memo: { ...memo } }
       await this.#write(next, beside)
       job = next
     }
-    const save = (changes: Row, beside: readonly Change[] = []) => this.#insist(() => saveOnce(changes, beside))
-    const work: Work = {
-      key: textAt(queued, '$key'),
-      input: queued['$input'] as Row,
-      memo: { ...(queued['$memo'] as Record<string, Value>) },
+    const save = (changes: Partial<Job>, beside: readonly Change[] = []) =>
+      this.#insist(() => saveOnce(changes, beside))
+    const work: Work<Row, Row> = {
+      key: queued.$key,
+      input: queued.$input,
+      memo,
       get stopping() {
         return order.signal
       },
       progress: (done, message) =>
         saveOnce({
-          progress: Math.min(99, Math.floor(((Number(job['$at']) + done) / steps.length) * 100)),
+          progress: Math.min(99, Math.floor(((job.$at + done) / steps.length) * 100)),
           ...(message === undefined ? {} : { message }),
         }),
-      commit: async (changes, notes) => {
-        const noted: Row = { ...job, $memo: { ...work.memo, ...notes } }
+      commit: async (changes, notes: Readonly<Record<string, Value>>) => {
+        const noted: Job = { ...job, $memo: { ...memo, ...notes } }
         let outcomes: readonly Outcome[]
         try {
           outcomes = await cluster.catalog.commit([...changes, cluster.put(JOBS, noted)])
@@ -91,7 +93,7 @@ export class JobRun {
           throw failure
         }
         job = noted
-        Object.assign(work.memo, notes)
+        Object.assign(memo, notes)
         return outcomes
       },
     }
@@ -99,19 +101,19 @@ export class JobRun {
     /** A commit of the step that was not answered may have been done: its notes are in the record then. */
     let isInDoubt = false
     const recall = async () => {
-      const { body } = (await cluster.catalog.record(JOBS, textAt(queued, 'uuid'))) ?? {}
-      if (body !== undefined) Object.assign(work.memo, body['$memo'])
+      const { body } = (await cluster.record(JOBS, queued['uuid'])) ?? {}
+      if (body !== undefined) Object.assign(memo, body.$memo)
       isInDoubt = false
     }
 
     const otherwise = await this.#upgrade(queued)
     if (otherwise !== undefined) await save(otherwise)
 
-    if (job['$direction'] === 'forward') {
+    if (job.$direction === 'forward') {
       try {
-        for (let at = Number(job['$at']); at < steps.length; at++) {
+        for (let at = job.$at; at < steps.length; at++) {
           const step = steps[at] as Step
-          await this.#insist(() => cluster.jobOrders.look(textAt(job, 'uuid')))
+          await this.#insist(() => cluster.jobOrders.look(job['uuid']))
           await this.#obey(order, save)
           order.step = step
           if (step.isPausable === true) this.#leavePlace()
@@ -136,9 +138,9 @@ export class JobRun {
         await this.#unlessCancelled(queued, (unchanged) =>
           save({ state: 'success', message: 'success', code: 0, progress: 100, end_time: cluster.now() }, [
             unchanged,
-            this.#auditEntry(queued, 'success', textAt(queued, '$key')),
-            forgetOrder(textAt(job, 'uuid')),
-            releaseChange(textAt(job, 'uuid')),
+            this.#auditEntry(queued, 'success', queued.$key),
+            forgetOrder(job['uuid']),
+            releaseChange(job['uuid']),
           ]),
         )
         order.close()
@@ -155,7 +157,7 @@ export class JobRun {
     }
 
     order.close()
-    for (let at = Number(job['$at']); at >= 0; at--) {
+    for (let at = job.$at; at >= 0; at--) {
       const step = steps[at] as Step
       if (step.isPausable === true) this.#leavePlace()
       await save({ $at: at, message: `Undoing step ${at + 1}: ${step.name}.` })
@@ -163,53 +165,52 @@ export class JobRun {
       await this.#undo(step, work)
       await this.#hooks.reached?.(`${pointOf(step)}: undo-after`)
     }
-    const failure = job['$failure'] as Row
-    const message = textAt(failure, 'message')
+    const { code, message } = job.$failure ?? { code: codeOf('jobFailed'), message: '' }
     await save(
       {
         state: 'failure',
         message,
-        code: Number(failure['code']),
+        code,
         'error.message': message,
-        'error.code': Number(failure['code']),
+        'error.code': String(code),
         end_time: cluster.now(),
       },
       [
         this.#auditEntry(queued, 'error', message),
-        cluster.event('cluster.job.failed', { job: textAt(job, 'uuid'), message }),
-        forgetOrder(textAt(job, 'uuid')),
-        releaseChange(textAt(job, 'uuid')),
+        cluster.event('cluster.job.failed', { job: job['uuid'], message }),
+        forgetOrder(job['uuid']),
+        releaseChange(job['uuid']),
       ],
     )
     return job
   }
 
   /** What the record of a job says from now on, where it was begun in other steps than its verb has now. */
-  async #upgrade(job: Row): Promise<Row | undefined> {
+  async #upgrade(job: Job): Promise<Partial<Job> | undefined> {
     if (this.#verb === undefined) return { ...backFor(failure('jobVerbUnknown')), $at: -1 }
     const found = upgraded(job, this.#verb)
     if (found === undefined) return undefined
     const steps = stepsOf(this.#verb)
-    if (found.isLast && job['$direction'] === 'forward' && (await this.#isMade(job))) {
+    if (found.isLast && job.$direction === 'forward' && (await this.#isMade(job))) {
       return { ...steps, $at: this.#verb.steps.length }
     }
-    const isBack = job['$direction'] === 'back'
+    const isBack = job.$direction === 'back'
     return { ...(isBack ? {} : backFor(failure('jobStepsChanged'))), ...steps, $at: found.undoFrom }
   }
 
-  async #isMade(job: Row): Promise<boolean> {
-    const { rowsOf } = this.#cluster.behaviour(textAt(job, '$type')).resource
-    return textAt(job, '$verb') === 'create' && (await this.#cluster.find(rowsOf, textAt(job, '$key'))) !== undefined
+  async #isMade(job: Job): Promise<boolean> {
+    const { rowsOf } = this.#cluster.behaviour(job.$type).resource
+    return job.$verb === 'create' && (await this.#cluster.find(rowsOf, job.$key)) !== undefined
   }
 
-  async #faulty(job: Row, order: JobOrder): Promise<void> {
+  async #faulty(job: Job, order: JobOrder): Promise<void> {
     const { signal } = order
-    await this.#cluster.faults.onJob(textAt(job, 'description'), signal)
+    await this.#cluster.faults.onJob(job['description'], signal)
     if (signal.aborted) throw new Interrupted()
   }
 
   /** Does what is asked of the job: gives it up, or halts until something else is asked. */
-  async #obey(order: JobOrder, save: (changes: Row) => Promise<void>): Promise<void> {
+  async #obey(order: JobOrder, save: (changes: Partial<Job>) => Promise<void>): Promise<void> {
     if (order.wish === 'pause') await save({ state: 'paused', message: 'Paused.' })
     while (order.wish === 'pause') {
       await order.otherwise()
@@ -219,9 +220,9 @@ export class JobRun {
   }
 
   /** Ends a job with a commit that is refused where something is asked of it meanwhile: whoever asked was told so. */
-  async #unlessCancelled(job: Row, end: (unchanged: Change) => Promise<void>): Promise<void> {
+  async #unlessCancelled(job: Job, end: (unchanged: Change) => Promise<void>): Promise<void> {
     for (;;) {
-      const { wish, unchanged } = await this.#insist(() => this.#cluster.jobOrders.look(textAt(job, 'uuid')))
+      const { wish, unchanged } = await this.#insist(() => this.#cluster.jobOrders.look(job['uuid']))
       if (wish === 'cancel') throw cancelled()
       try {
         await end(unchanged)
@@ -233,7 +234,11 @@ export class JobRun {
   }
 
   /** Runs a step, again after a pause, unless the job is given up meanwhile. */
-  async #whileWanted(order: JobOrder, save: (changes: Row) => Promise<void>, run: () => Promise<void>): Promise<void> {
+  async #whileWanted(
+    order: JobOrder,
+    save: (changes: Partial<Job>) => Promise<void>,
+    run: () => Promise<void>,
+  ): Promise<void> {
     for (;;) {
       try {
         await run()
@@ -253,7 +258,7 @@ export class JobRun {
     return insist(this.#cluster.system.clock, act, { triesMax: UNAVAILABLE_TRIES, stopping: this.#stopping })
   }
 
-  async #undo(step: Step, work: Work): Promise<void> {
+  async #undo(step: Step, work: Work<Row, Row>): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
         await step.undo?.(this.#cluster, work)
@@ -267,12 +272,12 @@ export class JobRun {
   }
 
   /** What became of a job is in the audit trail when its record says so, neither sooner nor later. */
-  #auditEntry(job: Row, state: 'success' | 'error', message: string): Change {
-    const caller = { user: textAt(job, '$user'), from: textAt(job, '$from') }
-    return auditEntry(this.#cluster, caller, textAt(job, 'description'), state, message)
+  #auditEntry(job: Job, state: 'success' | 'error', message: string): Change {
+    const caller = { user: job.$user, from: job.$from }
+    return auditEntry(this.#cluster, caller, job['description'], state, message)
   }
 
-  async #write(job: Row, beside: readonly Change[] = []): Promise<void> {
+  async #write(job: Job, beside: readonly Change[] = []): Promise<void> {
     await this.#cluster.catalog.commit([this.#cluster.put(JOBS, job), ...beside])
   }
 }
@@ -299,7 +304,7 @@ function cancelled(): Failure {
 }
 
 /** The record of a job that is about to be undone. */
-function backFor({ code, kind, message, target }: Failure): Row {
+function backFor({ code, kind, message, target }: Failure): Pick<Job, '$direction' | '$failure'> {
   return { $direction: 'back', $failure: { code, kind, message, target: target ?? null } }
 }
 
@@ -312,16 +317,7 @@ function allowedBy({ isCancellable, isPausable }: Step): readonly JobAction[] {
 }
 
 /** The failure that a failed job's record tells of. */
-export function failureOf(job: Row): Failure {
-  const told = (job['$failure'] ?? {}) as Row
-  const kind = told['kind'] as Failure['kind'] | undefined
-  const target = told['target']
-  return new Failure(
-    kind ?? 'internal',
-    Number(told['code'] ?? codeOf('jobFailed')),
-    textOf(told['message'] ?? 'The job failed.'),
-    {
-      target: typeof target === 'string' ? target : undefined,
-    },
-  )
+export function failureOf({ $failure: told }: Pick<Job, '$failure'>): Failure {
+  const { kind = 'internal', code = codeOf('jobFailed'), message = 'The job failed.', target = null } = told ?? {}
+  return new Failure(kind, code, message, { target: target ?? undefined })
 }

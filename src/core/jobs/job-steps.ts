@@ -8,15 +8,14 @@
  *
  * The record of a job names the steps. Those of jobs from before that was so are told by the message of their step.
  */
-import { type Row, textAt } from '../../model/value.ts'
+import type { Job } from './job-record.ts'
 import type { Verb } from '../verb.ts'
 
-const STEPS = '$steps'
 /** What a job's record says of the step it is in. */
 const MESSAGE = /^(?:Step (?<number>\d+) of (?<total>\d+)|Undoing step (?<undone>\d+)): (?<name>.*)\.$/
 
-export function stepsOf(verb: Pick<Verb, 'steps'> | undefined): Row {
-  return verb === undefined ? {} : { [STEPS]: verb.steps.map(({ name }) => name) }
+export function stepsOf(verb: Pick<Verb, 'steps'> | undefined): Pick<Job, '$steps'> {
+  return verb === undefined ? {} : { $steps: verb.steps.map(({ name }) => name) }
 }
 
 interface Upgraded {
@@ -27,33 +26,33 @@ interface Upgraded {
 }
 
 /** What is to be known of a job that cannot go on with the steps of its verb; nothing where it can. */
-export function upgraded(job: Row, verb: Verb): Upgraded | undefined {
-  const at = Number(job['$at'])
+export function upgraded(job: Job, verb: Verb): Upgraded | undefined {
+  const at = job.$at
   const names = verb.steps.map(({ name }) => name)
-  const before = job[STEPS]
-  if (!Array.isArray(before)) return withoutNames(job, names)
+  const before = job.$steps
+  if (before === undefined) return withoutNames(job, names)
   if (before.length === names.length && before.every((name, n) => name === names[n])) return undefined
-  const begun: unknown[] = isWaiting(job) ? [] : before.slice(0, at + 1)
+  const begun = isWaiting(job) ? [] : before.slice(0, at + 1)
   return { undoFrom: undoFrom(job, names, begun), isLast: at === before.length - 1 }
 }
 
-function withoutNames(job: Row, names: readonly string[]): Upgraded | undefined {
-  const at = Number(job['$at'])
+function withoutNames(job: Job, names: readonly string[]): Upgraded | undefined {
+  const at = job.$at
   if (isWaiting(job)) return undefined
-  const { number, total, name } = MESSAGE.exec(textAt(job, 'message'))?.groups ?? {}
+  const { number, total, name } = MESSAGE.exec(job['message'])?.groups ?? {}
   const isTold = name !== undefined
   const isOther = isTold && (names[at] !== name || (number !== undefined && Number(total) !== names.length))
   // Where a step told something else, its number says only that there was one; a job of one step is its old self.
-  const isUntold = !isTold && names.length > 1 && isMaking(job) && textAt(job, 'message') !== ''
+  const isUntold = !isTold && names.length > 1 && isMaking(job) && job['message'] !== ''
   if (!isOther && !isUntold && at < names.length) return undefined
   return { undoFrom: undoFrom(job, names, isTold ? [name] : []), isLast: isTold && Number(total) === at + 1 }
 }
 
 /** What was being made is not there yet, so nothing is lost where all steps are undone. */
-function undoFrom(job: Row, names: readonly string[], begun: readonly unknown[]): number {
+function undoFrom(job: Job, names: readonly string[], begun: readonly string[]): number {
   if (isWaiting(job)) return -1
   return isMaking(job) ? names.length - 1 : names.findLastIndex((name) => begun.includes(name))
 }
 
-const isWaiting = (job: Row) => job['state'] === 'queued'
-const isMaking = (job: Row) => job['$verb'] === 'create'
+const isWaiting = (job: Job) => job['state'] === 'queued'
+const isMaking = (job: Job) => job.$verb === 'create'

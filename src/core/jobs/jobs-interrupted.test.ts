@@ -7,7 +7,7 @@ import { Failure } from '../../model/failure.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { CatalogUnavailable } from '../../ports/catalog.ts'
 import { Jobs, JOBS } from './jobs.ts'
-import { Interrupted, type Step } from '../verb.ts'
+import { Interrupted, type Step, type Work } from '../verb.ts'
 
 test('an undo that fails while the cluster stops is left for the next start', async () => {
   const tried = Promise.withResolvers<void>()
@@ -136,8 +136,8 @@ test('a step that is interrupted because the cluster stops goes on at the next s
   const behaviour = machine([
     {
       name: 'long',
-      async run(cluster, work) {
-        seen.push(work.memo['at'] ?? 0)
+      async run(cluster, work: Work<Row, { readonly at: number }>) {
+        seen.push(work.memo.at ?? 0)
         await work.commit([cluster.event('cluster.started', { release: '9.16.1' })], { at: 7 })
         begun.resolve()
         if (seen.length > 1) return
@@ -210,8 +210,8 @@ test('a step that is repeated has the notes of a commit whose answer was lost, a
     const behaviour = machine([
       {
         name: 'one',
-        async run(cluster, work) {
-          if (work.memo['made'] !== undefined) return
+        async run(cluster, work: Work<Row, { readonly made: string }>) {
+          if (work.memo.made !== undefined) return
           const made = cluster.system.random.uuid()
           await work.commit([{ do: 'put-record', type: 'test/machines', key: made, body: { name: 'made' } }], { made })
         },

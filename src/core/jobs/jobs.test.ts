@@ -8,23 +8,25 @@ import { type Row, textAt } from '../../model/value.ts'
 import { CommitRefused } from '../../ports/catalog.ts'
 import { VolumesFailure } from '../../ports/volumes.ts'
 import { ENDED_KEPT_MAX, ENDED_KEPT_MS, failureOf, JOBS } from './jobs.ts'
-import type { Step } from '../verb.ts'
+import type { Step, Work } from '../verb.ts'
+
+type Noting = Work<Row, { readonly note: number }>
 
 test('a job runs its steps in order, passes notes between them and ends with success', async () => {
   const done: string[] = []
   const behaviour = machine([
     {
       name: 'one',
-      run: (_cluster, { memo }) => {
+      run: (_cluster, { memo }: Noting) => {
         done.push('one')
-        memo['note'] = 7
+        memo.note = 7
         return Promise.resolve()
       },
     },
     {
       name: 'two',
-      run: (_cluster, { memo }) => {
-        done.push(`two ${JSON.stringify(memo['note'])}`)
+      run: (_cluster, { memo }: Noting) => {
+        done.push(`two ${JSON.stringify(memo.note)}`)
         return Promise.resolve()
       },
     },

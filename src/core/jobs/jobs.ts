@@ -16,12 +16,11 @@
  * that cannot go on is taken up again later: nothing but its end takes it off the list.
  */
 import { failure } from '../../model/failure.ts'
-import { type Row, textAt, textOf } from '../../model/value.ts'
 import type { Change } from '../../ports/catalog.ts'
-import type { Behaviour, VerbName } from '../behaviour.ts'
+import { VERB_NAMES, type Behaviour } from '../behaviour.ts'
 import type { Cluster } from '../cluster.ts'
 import { claimChange, claimMade, type JobClaim, takeJob } from './job-claims.ts'
-import { isActive, JOBS } from './job-record.ts'
+import { isActive, type Job, JOBS, type OtherVerbName } from './job-record.ts'
 import { describe } from '../describe.ts'
 import { insist, type JobHooks, JobRun } from './job-run.ts'
 import { stepsOf } from './job-steps.ts'
@@ -43,18 +42,15 @@ const RESUMED_TOGETHER = 100
 /** How often a wait looks at a job that this process does not run. */
 const LOOK_EVERY_MS = 500
 
-/** Verbs of many records of any resource. */
-export type OtherVerbName = `bulk ${'create' | 'modify' | 'remove'}`
-
 interface OtherVerb {
   readonly verb: Verb
   /** Removes what is kept beside the record of a job, which is about to go. */
-  readonly forget: (job: Row) => Promise<void>
+  readonly forget: (job: Job) => Promise<void>
 }
 
 export interface Submission {
   readonly behaviour: Behaviour
-  readonly verb: VerbName | OtherVerbName
+  readonly verb: Job['$verb']
   readonly plan: Plan
   /** The request that it is for. */
   readonly description: string
@@ -66,7 +62,7 @@ export interface Submission {
 }
 
 interface TakenUp {
-  readonly job: Row
+  readonly job: Job
   readonly claim: JobClaim
   readonly wish: 'go' | 'pause' | 'cancel'
 }
@@ -108,13 +104,13 @@ export class Jobs {
   }
 
   /** Writes the job and starts it. It is on disk when this returns. Fails with `limited` where too many are active. */
-  async submit({ behaviour, verb, plan, description, caller, uuid, isAdmitted }: Submission): Promise<Row> {
+  async submit({ behaviour, verb, plan, description, caller, uuid, isAdmitted }: Submission): Promise<Job> {
     if (this.#stopping.signal.aborted) throw failure('stopping')
     if (isAdmitted !== true) this.#insistOnRoom()
     const now = this.#cluster.now()
     const svm = plan.input['svm.uuid']
     const key = uuid ?? this.#cluster.system.random.uuid()
-    const job: Row = {
+    const job: Job = {
       uuid: key,
       name: `${behaviour.resource.noun} ${verb}`,
       description,
@@ -157,7 +153,7 @@ export class Jobs {
    * as it is then. A job that this process does not run is looked at now and then: another process may run it, or it is
    * to be taken up again.
    */
-  async wait(uuid: string, ms: number): Promise<Row> {
+  async wait(uuid: string, ms: number): Promise<Job> {
     const { clock } = this.#cluster.system
     let leftMs = ms
     const running = this.#active.get(uuid)
@@ -184,7 +180,7 @@ export class Jobs {
    */
   async resume(): Promise<number> {
     const found = (await this.#cluster.rows(JOBS)).filter((row) => isActive(row) && !this.#isOurs(row['uuid']))
-    const left = found.toSorted((a, b) => Number(a['start_time']) - Number(b['start_time']))
+    const left = found.toSorted((a, b) => a['start_time'] - b['start_time'])
     let taken = 0
     for (let from = 0; from < left.length && !this.#stopping.signal.aborted; from += RESUMED_TOGETHER) {
       const some = left.slice(from, from + RESUMED_TOGETHER).map((row) => row['uuid'])
@@ -222,7 +218,7 @@ export class Jobs {
       .toSorted((a, b) => (b.end_time ?? 0) - (a.end_time ?? 0))
     const oldest = this.#cluster.now() - ENDED_KEPT_MS
     const gone = ended.filter((row, at) => at >= ENDED_KEPT_MAX || (row.end_time ?? 0) < oldest)
-    for (const row of gone) await this.#others.get(textOf(row['$verb']))?.forget(row)
+    for (const row of gone) await this.#others.get(row.$verb)?.forget(row)
     for (let at = 0; at < gone.length; at += 100) {
       await this.#cluster.catalog.commit(
         gone.slice(at, at + 100).map((row) => ({ do: 'remove-record', type: JOBS, key: row['uuid'] })),
@@ -252,8 +248,8 @@ export class Jobs {
     return undefined
   }
 
-  #start(job: Row, claim: JobClaim, wish: 'go' | 'pause' | 'cancel' = 'go'): void {
-    const uuid = textAt(job, 'uuid')
+  #start(job: Job, claim: JobClaim, wish: 'go' | 'pause' | 'cancel' = 'go'): void {
+    const uuid = job['uuid']
     const order = this.#cluster.jobOrders.open(uuid, this.#stopping.signal, wish)
     const run = async () => {
       try {
@@ -270,13 +266,13 @@ export class Jobs {
     this.#active.set(uuid, run())
   }
 
-  async #run(job: Row, claim: JobClaim, order: ReturnType<Cluster['jobOrders']['open']>): Promise<void> {
+  async #run(job: Job, claim: JobClaim, order: ReturnType<Cluster['jobOrders']['open']>): Promise<void> {
     const cluster = this.#cluster
     const { signal } = this.#stopping
-    const names = job['$locks'] as readonly string[]
+    const names = job.$locks
     const leavePlace = await this.#places.take(signal)
     try {
-      const verb = this.#findVerb(textAt(job, '$type'), textAt(job, '$verb'))
+      const verb = this.#findVerb(job.$type, job.$verb)
       if (names.some((name) => cluster.locks.isHeld(name))) leavePlace()
       const release = await cluster.locks.acquire(names, { signal })
       try {
@@ -289,8 +285,11 @@ export class Jobs {
     }
   }
 
-  #findVerb(type: string, name: string): Verb | undefined {
-    return this.#others.get(name)?.verb ?? this.#cluster.behaviours.get(type)?.[name as VerbName]
+  #findVerb(type: string, name: Job['$verb']): Verb | undefined {
+    const other = this.#others.get(name)
+    if (other !== undefined) return other.verb
+    const behaviour = this.#cluster.behaviours.get(type)
+    return VERB_NAMES.map((one) => (one === name ? behaviour?.[one] : undefined)).find((verb) => verb !== undefined)
   }
 
   async #leave(uuid: string, failure: unknown): Promise<void> {

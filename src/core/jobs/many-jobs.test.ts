@@ -179,7 +179,7 @@ test('what a body of many records writes grows with their number alone', async (
     bytes = 0
     const bulk = await cluster.actions.bulk.submit(listed(behaviour, count))
     assert.equal((await cluster.jobs.wait(textAt(bulk, 'uuid'), 120_000))['state'], 'success')
-    assert.equal((await outcomesOf(catalog, textAt(bulk, '$key'))).size, count)
+    assert.equal((await outcomesOf(cluster.cluster, textAt(bulk, '$key'))).size, count)
     return bytes
   }
   const few = await bytesOf(100)

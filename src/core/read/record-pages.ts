@@ -1,9 +1,20 @@
+import type { RecordType, RowOf } from '../../model/rows.ts'
 import type { Commits, Records, StoredRecord } from '../../ports/catalog.ts'
 
 /** Records read at once, where they are not so long that a page of them ends before. */
 const PAGE = 200
 
 /** All records of a type, or those under one parent, some in each turn of the event loop, in the order of their keys. */
+export function recordPages<Type extends RecordType>(
+  catalog: Records,
+  type: Type,
+  parent?: string,
+): AsyncGenerator<readonly StoredRecord<RowOf<Type>>[], void, void>
+export function recordPages(
+  catalog: Records,
+  type: string,
+  parent?: string,
+): AsyncGenerator<readonly StoredRecord[], void, void>
 export async function* recordPages(
   catalog: Records,
   type: string,

@@ -2,7 +2,7 @@
 import { failure } from '../../model/failure.ts'
 import type { Field, Resource } from '../../model/resource.ts'
 import type { SomeType } from '../../model/rows.ts'
-import { isRecord, type Row, textAt, type Value } from '../../model/value.ts'
+import { isRecord, type Row, textOf, type Value } from '../../model/value.ts'
 import type { Derivation, Once } from '../behaviour.ts'
 import type { Cluster } from '../cluster.ts'
 
@@ -170,7 +170,7 @@ const NOTHING: Row = {}
 function listDerivation(path: string, type: SomeType, nameIn: NameIn): Derivation {
   const uuidsOf = (row: Row): string[] => {
     const elements = row[path]
-    return Array.isArray(elements) ? (elements as readonly Row[]).map((element) => textAt(element, 'uuid')) : []
+    return Array.isArray(elements) ? (elements as readonly Row[]).map((element) => textOf(element['uuid'])) : []
   }
   return {
     gives: [path],

@@ -1,5 +1,5 @@
 /** Compares a catalog that was put back with the blobs that are there: what it names and is gone, and what it does not know. */
-import { type Row, textAt } from '../../model/value.ts'
+import type { StoredVolume } from '../../records/rows.ts'
 import type { BlobRef, VersionPosition } from '../../ports/catalog.ts'
 import { type Volumes, VolumesFailure } from '../../ports/volumes.ts'
 import type { Cluster } from '../cluster.ts'
@@ -37,7 +37,7 @@ export async function compareBlobs(cluster: Cluster, tell: (lost: LostObject) =>
   const empty: { volume: string; place: string }[] = []
   for (const type of VOLUMES) {
     for (const row of await cluster.rows(type)) {
-      const volume = textAt<Row>(row, 'name')
+      const volume = nameOf(row)
       try {
         const { aggregate, tree } = placeOf(row)
         const engine = await cluster.volumesOf(aggregate)
@@ -49,12 +49,15 @@ export async function compareBlobs(cluster: Cluster, tell: (lost: LostObject) =>
         unknown += await countUnknown(cluster, row, engine)
       } catch (failure) {
         if (!(failure instanceof VolumesFailure)) throw failure
-        away.push(textAt<Row>(row, 'name'))
+        away.push(nameOf(row))
       }
     }
   }
   return { lost, unknown, away, empty }
 }
+
+/** What one is called: in the recovery queue by its name there. */
+const nameOf = (row: StoredVolume) => ('volume' in row ? row['volume'] : row['name'])
 
 /** A tree that was removed since is made again, so that the volume can be written to. Tells whether it was. */
 async function insistOnTree(engine: Volumes, tree: string): Promise<boolean> {
@@ -64,7 +67,7 @@ async function insistOnTree(engine: Volumes, tree: string): Promise<boolean> {
   return true
 }
 
-async function lostBlobs(cluster: Cluster, row: Row, engine: Volumes): Promise<ReadonlySet<string>> {
+async function lostBlobs(cluster: Cluster, row: StoredVolume, engine: Volumes): Promise<ReadonlySet<string>> {
   const { tree } = placeOf(row)
   const lost = new Set<string>()
   const look = async ({ blob, sizeBytes, crc }: BlobRef) => {
@@ -77,7 +80,7 @@ async function lostBlobs(cluster: Cluster, row: Row, engine: Volumes): Promise<R
     if (lost.size < LOST_MAX) lost.add(blob)
   }
   for (let after: string | undefined = ''; after !== undefined;) {
-    const page = await cluster.catalog.storedBlobs(textAt(row, 'uuid'), after, PAGE)
+    const page = await cluster.catalog.storedBlobs(row['uuid'], after, PAGE)
     for (let at = 0; at < page.blobs.length; at += LANES) {
       await Promise.all(page.blobs.slice(at, at + LANES).map(look))
     }
@@ -88,12 +91,12 @@ async function lostBlobs(cluster: Cluster, row: Row, engine: Volumes): Promise<R
 
 async function tellWhose(
   cluster: Cluster,
-  volume: Row,
+  volume: StoredVolume,
   lost: ReadonlySet<string>,
   tell: (lost: LostObject) => void,
 ): Promise<void> {
   const buckets = (await cluster.rows('protocols/s3/buckets')).filter(
-    (bucket) => (bucket['volume.uuid'] ?? '') === textAt(volume, 'uuid'),
+    (bucket) => (bucket['volume.uuid'] ?? '') === volume['uuid'],
   )
   for (const bucket of buckets) {
     let after: VersionPosition | undefined
@@ -108,12 +111,12 @@ async function tellWhose(
   }
 }
 
-async function countUnknown(cluster: Cluster, row: Row, engine: Volumes): Promise<number> {
+async function countUnknown(cluster: Cluster, row: StoredVolume, engine: Volumes): Promise<number> {
   const { tree } = placeOf(row)
   let unknown = 0
   let batch: string[] = []
   const settle = async () => {
-    unknown += batch.length - (await cluster.catalog.knownBlobs(textAt(row, 'uuid'), batch, [tree])).size
+    unknown += batch.length - (await cluster.catalog.knownBlobs(row['uuid'], batch, [tree])).size
     batch = []
   }
   for await (const blob of engine.blobs(tree)) {

@@ -4,7 +4,7 @@
  */
 import { failure } from '../../model/failure.ts'
 import type { Field, Resource } from '../../model/resource.ts'
-import { isRecord, type Row, textAt, type Value } from '../../model/value.ts'
+import { isRecord, type Row, textOf, type Value } from '../../model/value.ts'
 import type { Behaviour } from '../behaviour.ts'
 import { explainFailure } from '../explain.ts'
 import { failureOf, isActive } from '../jobs/jobs.ts'
@@ -99,14 +99,14 @@ class Seeding {
     const uuid = draft['uuid']
     const byUuid = typeof uuid === 'string' ? await cluster.find(type, uuid) : undefined
     if (byUuid !== undefined) return byUuid
-    const within = typeof nameWithin === 'string' ? textAt(draft, nameWithin) || (path[nameWithin] ?? '') : ''
+    const within = typeof nameWithin === 'string' ? textOf(draft[nameWithin]) || (path[nameWithin] ?? '') : ''
     const key =
       nameWithin === false || draft['name'] === undefined
         ? undefined
-        : await cluster.keyOfName(type, textAt(draft, 'name'), within)
+        : await cluster.keyOfName(type, textOf(draft['name']), within)
     const found = key === undefined ? await this.#search(draft, path) : await cluster.find(type, key)
     if (typeof uuid === 'string' && found !== undefined && recordKey.includes('uuid')) {
-      const message = `The ${noun} is there with another UUID, ${textAt(found, 'uuid')}.`
+      const message = `The ${noun} is there with another UUID, ${textOf(found['uuid'])}.`
       throw failure('seedUuidRefused', { problem: message })
     }
     return found
@@ -191,7 +191,7 @@ class Seeding {
       description,
     })
     if (performed.job !== undefined) {
-      const job = await jobs.wait(textAt(performed.job, 'uuid'), JOB_MS_MAX)
+      const job = await jobs.wait(performed.job['uuid'], JOB_MS_MAX)
       if (job['state'] === 'failure') throw failureOf(job)
       if (isActive(job)) throw failure('seedJobTooSlow', { seconds: JOB_MS_MAX / 1000 })
     }

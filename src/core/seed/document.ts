@@ -27,7 +27,7 @@ import { Failure, failure } from '../../model/failure.ts'
 import { isServed, type Release } from '../../model/release.ts'
 import { type Field, fieldAt, type Resource } from '../../model/resource.ts'
 import { flatten } from '../../model/shape.ts'
-import { isRecord, type Row, textAt } from '../../model/value.ts'
+import { isRecord, type Row, textOf } from '../../model/value.ts'
 import type { Behaviour } from '../behaviour.ts'
 
 export const SEED_BYTES_MAX = 16 * 2 ** 20
@@ -205,7 +205,7 @@ export function inOrder(entries: readonly SeedEntry[]): SeedEntry[] {
 }
 
 function nameOf({ behaviour, draft }: SeedEntry): string {
-  return `${behaviour.resource.rowsOf} ${textAt(draft, 'name')}`
+  return `${behaviour.resource.rowsOf} ${textOf(draft['name'])}`
 }
 
 function referredBy({ behaviour, draft }: SeedEntry): string[] {
@@ -213,9 +213,9 @@ function referredBy({ behaviour, draft }: SeedEntry): string[] {
     const { reference } = field
     const value = draft[field.path]
     if (reference === undefined || value === undefined || value === null) return []
-    if (reference.part === 'name') return [`${reference.type} ${textAt(draft, field.path)}`]
+    if (reference.part === 'name') return [`${reference.type} ${textOf(draft[field.path])}`]
     if (reference.part !== 'list' || !Array.isArray(value)) return []
-    return (value as readonly Row[]).map((one) => `${reference.type} ${textAt(one, 'name')}`)
+    return (value as readonly Row[]).map((one) => `${reference.type} ${textOf(one['name'])}`)
   })
 }
 
@@ -223,7 +223,7 @@ function referredBy({ behaviour, draft }: SeedEntry): string[] {
 export function pathOf(resource: Resource, draft: Row): Record<string, string> {
   const path: Record<string, string> = {}
   for (const key of resource.pathKeys) {
-    const value = textAt(draft, key)
+    const value = textOf(draft[key])
     const reference = fieldAt(resource, key)?.field.reference
     if (value === '')
       throw failure('fieldRequired', { field: reference === undefined ? key : `${reference.base}.name` })

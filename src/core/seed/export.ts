@@ -6,7 +6,7 @@ import { stringify } from 'yaml'
 import { isServed } from '../../model/release.ts'
 import type { Field } from '../../model/resource.ts'
 import { nester, place } from '../../model/shape.ts'
-import { isRecord, type Json, type Row, textAt, type Value } from '../../model/value.ts'
+import { isRecord, type Json, type Row, textOf, type Value } from '../../model/value.ts'
 import type { Behaviour } from '../behaviour.ts'
 import { BUILT_IN, MADE_FOR, type Cluster } from '../cluster.ts'
 import { derive } from '../read/derive.ts'
@@ -54,8 +54,8 @@ function isExported(cluster: Cluster, { create, modify, remove, resource }: Beha
 
 function byName(a: Row, b: Row): number {
   const [left, right] = [
-    `${textAt(a, 'svm.uuid')} ${textAt(a, 'name')}`,
-    `${textAt(b, 'svm.uuid')} ${textAt(b, 'name')}`,
+    `${textOf(a['svm.uuid'])} ${textOf(a['name'])}`,
+    `${textOf(b['svm.uuid'])} ${textOf(b['name'])}`,
   ]
   return left < right ? -1 : left > right ? 1 : 0
 }
@@ -88,7 +88,7 @@ async function recordsOf(
     const record: Record<string, Json> = {}
     // The name stands first, for readers.
     if (printed['name'] !== undefined) record['name'] = printed['name']
-    if (hasUuid && !isBuiltIn) record['uuid'] = textAt(row, 'uuid')
+    if (hasUuid && !isBuiltIn) record['uuid'] = textOf(row['uuid'])
     for (const [word, value] of Object.entries(printed)) record[word] = byNames(value)
     if (withSecrets) {
       for (const [path, field] of Object.entries(secrets)) {
@@ -138,7 +138,7 @@ function shortenList(printed: Record<string, Json>, base: string): void {
   const { holder, word } = holderOf(printed, base)
   const list = holder?.[word]
   if (holder !== undefined && Array.isArray(list)) {
-    holder[word] = (list as readonly Row[]).map((one) => textAt(one, 'name'))
+    holder[word] = (list as readonly Row[]).map((one) => textOf(one['name']))
   }
 }
 

@@ -138,7 +138,7 @@ export async function getResults(exchange: Exchange, uuid: string): Promise<Rest
     cluster.release,
     true,
   )
-  const outcomes = [...(await outcomesOf(cluster.catalog, textAt(job, '$key'))).values()]
+  const outcomes = [...(await outcomesOf(cluster, textAt(job, '$key'))).values()]
   const rollbackErrors = outcomes.flatMap(({ rollbackError }) => (rollbackError === undefined ? [] : [rollbackError]))
   const done = outcomes.filter(({ error, isUndone }) => error === undefined && isUndone !== true)
   const rows: Row[] = []

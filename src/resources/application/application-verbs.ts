@@ -2,18 +2,17 @@ import type { Fields } from '../../model/resource.ts'
 import { flag } from '../../model/kinds/index.ts'
 import type { Acl } from '../protocols/cifs/shares/acl-list.ts'
 import type { ExportRule } from '../protocols/nfs/export-policies/rule-list.ts'
-import type { RowOf } from '../../model/rows.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { job, uuidOfNew, type Work, type Changing, type Making } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
-import { type Row, textAt, textOf } from '../../model/value.ts'
+import type { NewOf } from '../../model/rows.ts'
 import type { Change } from '../../ports/catalog.ts'
 import { CIFS_SHARES, newShare } from '../protocols/cifs/shares.ts'
 import { EXPORT_POLICIES, EXPORT_POLICIES_LOCK, newExportPolicy } from '../protocols/nfs/export-policies.ts'
 import { AGGREGATES_LOCK } from '../storage/aggregates/space.ts'
-import { removeVolume } from '../storage/volumes/remove.ts'
-import { APPLICATIONS, MEMBERS_LOCK, volumesOfApplication } from './members.ts'
-import { makeTrees, newVolumesChanges, newOf } from './new-volumes.ts'
+import { type RemovedVolume, removeVolume } from '../storage/volumes/remove.ts'
+import { type Application, APPLICATIONS, MEMBERS_LOCK, volumesOfApplication } from './members.ts'
+import { makeTrees, newVolumesChanges, type VolumesWork } from './new-volumes.ts'
 import { planNas } from './nas-template.ts'
 import type { Volume, VolumeDraft } from '../../records/rows.ts'
 
@@ -43,9 +42,9 @@ export const createApplication = job({
       input: {
         ...draft,
         uuid: key,
-        'template.name': 'nas',
+        'template.name': 'nas' as const,
         creation_timestamp: cluster.now(),
-        $components: planned.components.map((component) => ({ ...component })),
+        $components: planned.components,
         $new: planned.rows,
       },
       locks: [lock, ...planned.locks],
@@ -67,36 +66,39 @@ export const createApplication = job({
   ],
 })
 
-async function recordChanges(cluster: Cluster, work: Work): Promise<Change[]> {
+type ApplicationToBe = NewOf<typeof APPLICATIONS>
+type MakingWork = Pick<Work<ApplicationToBe & VolumesWork['input']>, 'input'>
+
+async function recordChanges(cluster: Cluster, work: MakingWork): Promise<Change[]> {
   const { $new: _, ...application } = work.input
   const exported = await exportChanges(cluster, application)
-  const volumes = newOf(work).map((row) => Object.assign({}, row, exported.fields))
+  const volumes = work.input.$new.map((row): Volume => ({ ...row, ...exported.fields }))
   const shares: Change[] = []
   for (const volume of volumes) shares.push(...(await shareChanges(cluster, application, volume)))
   return [
     ...exported.changes,
-    ...(await newVolumesChanges(cluster, { ...work, input: { ...work.input, $new: volumes } })),
+    ...(await newVolumesChanges(cluster, { input: { $new: volumes } })),
     ...shares,
     cluster.put(APPLICATIONS, { ...application, ...exported.noted }, { expect: 'absent' }),
-    cluster.event('application.created', { application: textAt(application, 'name') }),
+    cluster.event('application.created', { application: application['name'] }),
   ]
 }
 
 /** Who may mount the volumes: a policy of its own, where that is said. */
 async function exportChanges(
   cluster: Cluster,
-  application: Row,
-): Promise<{ changes: Change[]; fields: VolumeDraft; noted: Row }> {
-  const access = application['nas.nfs_access'] as RowOf<'application/applications'>['nas.nfs_access']
+  application: ApplicationToBe,
+): Promise<{ changes: Change[]; fields: VolumeDraft; noted: Pick<Application, '$exportPolicy'> }> {
+  const access = application['nas.nfs_access']
   if (access === undefined || access.length === 0) return { changes: [], fields: {}, noted: {} }
-  const svm = textAt(application, 'svm.uuid')
-  const name = await freePolicyName(cluster, svm, textAt(application, 'name'))
+  const svm = application['svm.uuid']
+  const name = await freePolicyName(cluster, svm, application['name'])
   const rules = access
-    .filter((one) => one['access'] !== 'none')
+    .filter((one) => one.access !== 'none')
     .map((one): ExportRule => ({
-      clients: [{ match: one['host'] ?? '0.0.0.0/0' }],
+      clients: [{ match: one.host ?? '0.0.0.0/0' }],
       ro_rule: ['any'],
-      rw_rule: [one['access'] === 'ro' ? 'never' : 'any'],
+      rw_rule: [one.access === 'ro' ? 'never' : 'any'],
       superuser: ['any'],
     }))
   const { id, change } = await newExportPolicy(cluster, { name, 'svm.uuid': svm, rules })
@@ -113,24 +115,27 @@ async function freePolicyName(cluster: Cluster, svm: string, base: string): Prom
   throw failure('exportPolicyTaken', { name: base })
 }
 
-async function shareChanges(cluster: Cluster, application: Row, volume: Volume): Promise<Change[]> {
-  const access = application['nas.cifs_access'] as RowOf<'application/applications'>['nas.cifs_access']
+async function shareChanges(cluster: Cluster, application: ApplicationToBe, volume: Volume): Promise<Change[]> {
+  const access = application['nas.cifs_access']
   if (access === undefined || access.length === 0) return []
   const acls = access.map((one): Acl => ({
-    user_or_group: one['user_or_group'] ?? 'Everyone',
+    user_or_group: one.user_or_group ?? 'Everyone',
     type: 'windows',
-    permission: one['access'] ?? 'full_control',
+    permission: one.access ?? 'full_control',
   }))
   const { name, 'nas.path': path = '' } = volume
-  return [await newShare(cluster, { 'svm.uuid': textAt(application, 'svm.uuid'), name, path, acls })]
+  return [await newShare(cluster, { 'svm.uuid': application['svm.uuid'], name, path, acls })]
 }
 
-async function insistOnName(cluster: Cluster, draft: Row): Promise<void> {
-  const name = textAt(draft, 'name')
-  if ((await cluster.keyOfName(APPLICATIONS, name, textAt(draft, 'svm.uuid'))) !== undefined) {
+async function insistOnName(cluster: Cluster, draft: Pick<Application, 'name' | 'svm.uuid'>): Promise<void> {
+  const { name } = draft
+  if ((await cluster.keyOfName(APPLICATIONS, name, draft['svm.uuid'])) !== undefined) {
     throw failure('applicationNameTaken', { name })
   }
 }
+
+/** A volume that goes with its application, and where it was mounted. */
+type OldVolume = RemovedVolume & { readonly uuid: string; readonly path: string }
 
 const removalArgs = {
   delete_data: {
@@ -146,26 +151,25 @@ export const removeApplication = job({
   async plan(cluster, request: Changing<'application/applications', typeof removalArgs>) {
     const { row, args } = request
     const key = row['uuid']
-    const input: Record<string, Row[string]> = { 'svm.uuid': row['svm.uuid'] ?? '', name: row['name'] ?? '' }
-    if (!args.delete_data) return { key, input, locks: [`application:${key}`] }
-    const [volumes, locks]: [Row[], string[]] = [[], []]
-    for (const uuid of volumesOfApplication(row)) {
+    const [volumes, locks]: [OldVolume[], string[]] = [[], []]
+    for (const uuid of args.delete_data ? volumesOfApplication(row) : []) {
       const volume = await cluster.find(VOLUMES, uuid)
       if (volume === undefined) continue
       const plan = await removeVolume.plan(cluster, { ...request, row: volume, args: { force: false }, path: {} })
       volumes.push({ ...plan.input, uuid, path: volume['nas.path'] ?? '' })
       locks.push(...(plan.locks ?? []))
     }
-    return { key, input: { ...input, $old: volumes }, locks: [`application:${key}`, ...locks] }
+    const input = { 'svm.uuid': row['svm.uuid'], name: row['name'], $old: volumes }
+    return { key, input, locks: [`application:${key}`, ...locks] }
   },
   steps: [
     {
       // One after the other: what cannot be deleted stays, and stays a part of the application.
       name: 'remove volumes',
       async run(cluster, work) {
-        const volumes = (work.input['$old'] ?? []) as readonly Row[]
+        const volumes = work.input.$old
         for (const [at, volume] of volumes.entries()) {
-          const its: Work = { ...work, key: textAt(volume, 'uuid'), input: volume, memo: {} }
+          const its: Work<OldVolume> = { ...work, key: volume.uuid, input: volume, memo: {} }
           for (const step of removeVolume.steps) await step.run(cluster, its)
           await removeShares(cluster, volume)
           await work.progress((at + 1) / volumes.length, `${at + 1} of ${volumes.length} volumes are removed.`)
@@ -190,8 +194,8 @@ export const removeApplication = job({
 })
 
 /** The share that was made with a volume goes after it. */
-async function removeShares(cluster: Cluster, { 'svm.uuid': svm = '', name = '', path = '' }: Row): Promise<void> {
-  const shares = await cluster.rows(CIFS_SHARES, textOf(svm))
+async function removeShares(cluster: Cluster, { 'svm.uuid': svm, name, path }: OldVolume): Promise<void> {
+  const shares = await cluster.rows(CIFS_SHARES, svm)
   if (path === '' || !shares.some((share) => share['name'] === name && share['path'] === path)) return
-  await cluster.commit([{ do: 'remove-record', type: CIFS_SHARES, key: `${textOf(svm)}/${textOf(name)}` }])
+  await cluster.commit([{ do: 'remove-record', type: CIFS_SHARES, key: `${svm}/${name}` }])
 }

@@ -6,7 +6,7 @@ import type { FieldDeclaration } from '../../model/resource.ts'
 import type { Row } from '../../model/value.ts'
 import { chargedTo, reserveOf } from '../storage/volumes/reserve.ts'
 import { createApplication, removeApplication } from './application-verbs.ts'
-import { APPLICATIONS, type Component, componentsOf } from './members.ts'
+import { APPLICATIONS, type Component } from './members.ts'
 import { nasFields } from './nas-template.ts'
 import { refused } from './refused.ts'
 
@@ -115,7 +115,7 @@ export const applications: Behaviour<typeof applicationsResource> = define(appli
       async from(cluster, rows) {
         const derived: Row[] = []
         for (const row of rows) {
-          const spaces = await Promise.all(componentsOf(row).map((component) => spaceOf(cluster, component)))
+          const spaces = await Promise.all(row.$components.map((component) => spaceOf(cluster, component)))
           const sum = (path: keyof Space) => spaces.reduce((all, space) => all + space[path], 0)
           derived.push({
             'statistics.space.provisioned': sum('provisioned'),
@@ -146,7 +146,7 @@ async function spaceOf(cluster: Cluster, { volumes }: Component): Promise<Space>
     const volume = await cluster.find('storage/volumes', uuid)
     if (volume === undefined) continue
     const held = sums.get(volume['uuid']) ?? { usedBytes: 0, snapshotBytes: 0 }
-    const size = Number(volume['size'])
+    const size = volume['size']
     provisioned += size
     used += chargedTo(volume, held) - reserveOf(volume)
     available += Math.max(0, size - chargedTo(volume, held))

@@ -4,11 +4,12 @@ import { job, uuidOfNew, type Work } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
 import { groups, resource } from '../../model/resource.ts'
 import { bytes, flag, name, uuid } from '../../model/kinds/index.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import type { DraftOf } from '../../model/rows.ts'
+import type { Volume } from '../../records/rows.ts'
 import { AGGREGATES_LOCK } from '../storage/aggregates/space.ts'
 import { tagFields } from '../tags.ts'
 import { groupVolumes, insistOnFree, memberKind, planMembers } from './group-volumes.ts'
-import { goneGroup, GROUPS, MEMBERS_LOCK, volumesOfGroup } from './members.ts'
+import { goneGroup, type Group, GROUPS, MEMBERS_LOCK } from './members.ts'
 import { makeTrees, commitWithVolumes } from './new-volumes.ts'
 import { refused } from './refused.ts'
 
@@ -93,20 +94,20 @@ export const consistencyGroups: Behaviour<typeof consistencyGroupsResource> = de
     },
     async plan(cluster, request) {
       const { volumes, ...draft } = request.draft
-      const given = (volumes ?? []) as readonly Row[]
+      const given = volumes ?? []
       if (given.length === 0) throw failure('groupWithoutVolumes')
-      const wished = (draft['name'] ?? '') || (given.length === 1 ? textAt(given[0], 'name') : '')
+      const wished = (draft['name'] ?? '') || (given.length === 1 ? (given[0]?.name ?? '') : '')
       if (wished === '') throw failure('fieldRequired', { field: 'name' })
-      const group: Row = { ...draft, name: wished, uuid: uuidOfNew(cluster, draft) }
+      const group = { ...draft, name: wished, uuid: uuidOfNew(cluster, draft), $volumes: [] }
       await insistOnName(cluster, group)
       const planned = await planMembers(cluster, request, group, given)
       if (planned.members.length === 0) {
         throw failure('groupWithoutVolumes')
       }
       return {
-        key: textAt(group, 'uuid'),
+        key: group.uuid,
         input: { ...group, $volumes: planned.members, $new: planned.rows },
-        locks: [`group-name:${textAt(group, 'svm.uuid')}/${wished}`, ...planned.locks],
+        locks: [`group-name:${group['svm.uuid']}/${wished}`, ...planned.locks],
       }
     },
     steps: [
@@ -137,15 +138,14 @@ export const consistencyGroups: Behaviour<typeof consistencyGroupsResource> = de
       const { volumes, ...draft } = request.draft
       const before = request.row
       const key = before['uuid']
-      const after: Row = { ...before, ...draft }
-      await insistOnName(cluster, after)
-      const planned = await planMembers(cluster, request, before, (volumes ?? []) as readonly Row[])
+      await insistOnName(cluster, { ...before, ...draft })
+      const planned = await planMembers(cluster, request, before, volumes ?? [])
       return {
         key,
         input: {
-          'svm.uuid': before['svm.uuid'] ?? '',
+          'svm.uuid': before['svm.uuid'],
           $change: draft,
-          $before: volumesOfGroup(before),
+          $before: before.$volumes,
           $volumes: planned.members,
           $new: planned.rows,
         },
@@ -186,19 +186,25 @@ export const consistencyGroups: Behaviour<typeof consistencyGroupsResource> = de
   }),
 })
 
-async function changeGroup(cluster: Cluster, work: Work): Promise<void> {
+/** A job that makes volumes for a group: those that it has then, and the new ones among them. */
+type GroupWork = Work<{ readonly $volumes: readonly string[]; readonly $new: readonly Volume[] }>
+
+type ChangeWork = Work<
+  GroupWork['input'] & { readonly $change: DraftOf<typeof GROUPS>; readonly $before: readonly string[] }
+>
+
+async function changeGroup(cluster: Cluster, work: ChangeWork): Promise<void> {
   const record = await cluster.record(GROUPS, work.key)
   if (record === undefined) throw failure('groupNotFound')
-  const before: Row = record.body
-  const { $before = [], $volumes = [], $change = {} } = work.input
-  const [old, wanted] = [$before as readonly string[], $volumes as readonly string[]]
-  const now = volumesOfGroup(before)
+  const before = record.body
+  const { $before: old, $volumes: wanted, $change } = work.input
+  const now = before.$volumes
   // Repeated after a crash: it was done.
   if (madeBy(work).some((volume) => now.includes(volume))) return
   // Those that went meanwhile stay away.
   const members = wanted.filter((volume) => !old.includes(volume) || now.includes(volume))
   await insistOnVolumes(cluster, work, old)
-  const after: Row = { ...before, ...($change as Row), $volumes: members }
+  const after = { ...before, ...$change, $volumes: members }
   await insistOnName(cluster, after)
   await commitWithVolumes(cluster, work, async () =>
     members.length === 0 ? goneGroup(cluster, work.key) : [cluster.put(GROUPS, after, { expect: record.revision })],
@@ -206,20 +212,21 @@ async function changeGroup(cluster: Cluster, work: Work): Promise<void> {
 }
 
 /** The volumes that come into the group, and are not made for it, are still there and in no other. */
-async function insistOnVolumes(cluster: Cluster, work: Work, before: readonly string[]): Promise<void> {
+async function insistOnVolumes(cluster: Cluster, work: GroupWork, before: readonly string[]): Promise<void> {
   const made = madeBy(work)
-  for (const key of (work.input['$volumes'] ?? []) as readonly string[]) {
+  for (const key of work.input.$volumes) {
     if (made.includes(key) || before.includes(key)) continue
     await insistOnFree(cluster, await cluster.row('storage/volumes', key), work.key)
   }
 }
 
-function madeBy(work: Work): string[] {
-  return ((work.input['$new'] ?? []) as readonly Row[]).map((row) => textAt(row, 'uuid'))
+function madeBy(work: GroupWork): string[] {
+  return work.input.$new.map(({ uuid }) => uuid)
 }
 
-async function insistOnName(cluster: Cluster, group: Row): Promise<void> {
-  const holder = await cluster.keyOfName(GROUPS, textAt(group, 'name'), textAt(group, 'svm.uuid'))
+async function insistOnName(cluster: Cluster, group: Pick<Group, 'uuid' | 'name' | 'svm.uuid'>): Promise<void> {
+  const { name: wanted = '' } = group
+  const holder = await cluster.keyOfName(GROUPS, wanted, group['svm.uuid'])
   if (holder === undefined || holder === group['uuid']) return
-  throw failure('groupNameTaken', { name: textAt(group, 'name') })
+  throw failure('groupNameTaken', { name: wanted })
 }

@@ -4,15 +4,14 @@ import type { Derivation } from '../../core/behaviour.ts'
 import { resolveReferences } from '../../core/read/references.ts'
 import type { VerbRequest } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
-import { bytes, count, each, group, name, oneOf, text, uuid } from '../../model/kinds/index.ts'
-import type { SomeType, RowOf } from '../../model/rows.ts'
-import { isRecord, type Row, textAt, type Value } from '../../model/value.ts'
+import { bytes, count, each, group, name, oneOf, text, uuid, type ValueOf } from '../../model/kinds/index.ts'
+import type { Row, Value } from '../../model/value.ts'
 import { VOLUME_BYTES_MAX, VOLUME_BYTES_MIN } from '../storage/volumes/size.ts'
 import { chargedTo, reserveOf } from '../storage/volumes/reserve.ts'
 import { isReadOnly } from '../storage/volumes/types.ts'
-import { groupOf, volumesOfGroup } from './members.ts'
-import { NUMBERED, planVolumes, type PlannedVolumes } from './new-volumes.ts'
-import type { Volume } from '../../records/rows.ts'
+import { type Group, groupOf } from './members.ts'
+import { type NewVolume, planVolumes, type PlannedVolumes } from './new-volumes.ts'
+import type { Volume, VolumeDraft } from '../../records/rows.ts'
 
 const VOLUMES = 'storage/volumes'
 /** Volumes of one group: the limit of the field. */
@@ -66,6 +65,15 @@ export const memberKind = each(
   { elementsMax: MEMBERS_MAX },
 )
 
+/** What a request says of one volume of a group. */
+export type Member = ValueOf<typeof memberKind>[number]
+
+type Named = { readonly name?: string; readonly uuid?: string }
+type Space = { readonly size: number; readonly used: number; readonly available: number }
+
+/** A group whose record may not be there yet. */
+export type GroupToBe = Pick<Group, 'uuid' | 'svm.uuid' | 'qos.policy.uuid' | '$volumes'>
+
 export interface PlannedMembers extends PlannedVolumes {
   /** The UUIDs of all volumes that the group has then. */
   readonly members: readonly string[]
@@ -75,15 +83,15 @@ export interface PlannedMembers extends PlannedVolumes {
 export async function planMembers(
   cluster: Cluster,
   request: VerbRequest,
-  group: Row,
-  given: readonly Row[],
+  group: GroupToBe,
+  given: readonly Member[],
 ): Promise<PlannedMembers> {
-  const [members, drafts]: [string[], Row[]] = [volumesOfGroup(group), []]
-  const svm = textAt(group, 'svm.uuid')
+  const [members, drafts]: [string[], NewVolume[]] = [[...group.$volumes], []]
+  const svm = group['svm.uuid']
   for (const one of given) {
     const volume = await volumeNamed(cluster, svm, one)
-    const asked = memberOf(one['provisioning_options'], 'action')
-    const size = memberOf(one['space'], 'size')
+    const asked = one.provisioning_options?.action
+    const size = one.space?.size
     const isThere = volume !== undefined && members.includes(volume['uuid'])
     const action = asked ?? (isThere ? 'keep' : volume === undefined && size !== undefined ? 'create' : 'add')
     if (action === 'create') {
@@ -99,7 +107,7 @@ export async function planMembers(
       if (!isThere) throw failure('volumeNotMember', { name: nameOf(one) })
       members.splice(members.indexOf(key), 1)
     } else if (!isThere) {
-      await insistOnFree(cluster, volume, textAt(group, 'uuid'))
+      await insistOnFree(cluster, volume, group['uuid'])
       members.push(key)
     }
   }
@@ -111,56 +119,55 @@ export async function planMembers(
   return { ...planned, members }
 }
 
-async function newMembers(cluster: Cluster, group: Row, one: Row): Promise<Row[]> {
-  const svm = textAt(group, 'svm.uuid')
-  const size = memberOf(one['space'], 'size')
-  const base = textAt(one, 'name')
+async function newMembers(cluster: Cluster, group: GroupToBe, one: Member): Promise<NewVolume[]> {
+  const svm = group['svm.uuid']
+  const size = one.space?.size
+  const base = one.name ?? ''
   if (size === undefined || base === '') {
     throw failure('newMemberIncomplete')
   }
-  const times = memberOf(one['provisioning_options'], 'count')
+  const times = one.provisioning_options?.count
   const policies: Row = {
     'svm.uuid': svm,
-    ...referenceTo('snapshot_policy', one['snapshot_policy']),
-    ...referenceTo('qos.policy', memberOf(one['qos'], 'policy')),
+    ...referenceTo('snapshot_policy', one.snapshot_policy),
+    ...referenceTo('qos.policy', one.qos?.policy),
   }
   const shared = await resolveReferences(cluster, cluster.registry.resource(VOLUMES), policies)
   const ceiling = group['qos.policy.uuid']
-  const common: Row = {
+  const common: VolumeDraft = {
     ...(ceiling === undefined ? {} : { 'qos.policy.uuid': ceiling }),
     ...shared,
     size,
-    ...(one['comment'] === undefined ? {} : { comment: one['comment'] }),
+    ...(one.comment === undefined ? {} : { comment: one.comment }),
   }
   if (times === undefined) return [{ name: base, ...common }]
-  return Array.from({ length: Number(times) }, (): Row => ({ name: base, [NUMBERED]: base, ...common }))
+  return Array.from({ length: times }, (): NewVolume => ({ name: base, $numbered: base, ...common }))
 }
 
-function referenceTo(base: string, value: Value | undefined): Row {
-  const [named, key] = [memberOf(value, 'name'), memberOf(value, 'uuid')]
+function referenceTo(base: 'snapshot_policy' | 'qos.policy', { name: named, uuid: key }: Named = {}): Row {
   return {
     ...(named === undefined ? {} : { [`${base}.name`]: named }),
     ...(key === undefined ? {} : { [`${base}.uuid`]: key }),
   }
 }
 
-async function volumeNamed(cluster: Cluster, svm: string, one: Row): Promise<Volume | undefined> {
-  const key = textAt(one, 'uuid') || ((await cluster.keyOfName(VOLUMES, textAt(one, 'name'), svm)) ?? '')
+async function volumeNamed(cluster: Cluster, svm: string, one: Member): Promise<Volume | undefined> {
+  const key = one.uuid ?? (await cluster.keyOfName(VOLUMES, one.name ?? '', svm)) ?? ''
   const volume = await cluster.find(VOLUMES, key)
   if (volume === undefined || volume['svm.uuid'] !== svm) return undefined
-  if (one['name'] !== undefined && one['name'] !== volume['name']) {
+  if (one.name !== undefined && one.name !== volume['name']) {
     throw failure('memberNameMismatch')
   }
   return volume
 }
 
 /** A volume that is there is changed at its own place: what is said of it here has to be as it is. */
-async function insistOnSame(cluster: Cluster, volume: Volume, one: Row): Promise<void> {
+async function insistOnSame(cluster: Cluster, volume: Volume, one: Member): Promise<void> {
   const said: readonly (readonly [string, Value | undefined, Value | undefined])[] = [
-    ['space.size', memberOf(one['space'], 'size'), volume['size']],
-    ['comment', one['comment'], volume['comment']],
-    ...(await policySaid(cluster, 'snapshot_policy', 'storage/snapshot-policies', volume, one['snapshot_policy'])),
-    ...(await policySaid(cluster, 'qos.policy', 'storage/qos/policies', volume, memberOf(one['qos'], 'policy'))),
+    ['space.size', one.space?.size, volume['size']],
+    ['comment', one.comment, volume['comment']],
+    ...(await policySaid(cluster, 'snapshot_policy', 'storage/snapshot-policies', volume, one.snapshot_policy)),
+    ...(await policySaid(cluster, 'qos.policy', 'storage/qos/policies', volume, one.qos?.policy)),
   ]
   const other = said.find(([, given, is]) => given !== undefined && given !== is)
   if (other === undefined) return
@@ -170,52 +177,48 @@ async function insistOnSame(cluster: Cluster, volume: Volume, one: Row): Promise
 async function policySaid(
   cluster: Cluster,
   base: 'qos.policy' | 'snapshot_policy',
-  type: SomeType,
+  type: Policies,
   volume: Volume,
-  given: Value | undefined,
+  given: Named | undefined,
 ) {
   if (given === undefined) return []
   const is = await named(cluster, type, volume[`${base}.uuid`])
-  return (['name', 'uuid'] as const).map((part) => [`${base}.${part}`, memberOf(given, part), is?.[part]] as const)
+  return (['name', 'uuid'] as const).map((part) => [`${base}.${part}`, given[part], is?.[part]] as const)
 }
 
 /** That a volume may come into a group: it is in no other, and snapshots can be taken of it. */
 export async function insistOnFree(cluster: Cluster, volume: Volume, group: string): Promise<void> {
   const other = await groupOf(cluster, volume['uuid'])
   if (other !== undefined && other['uuid'] !== group) {
-    throw failure('volumeInAnotherGroup', { volume: volume['name'], group: textAt(other, 'name') })
+    throw failure('volumeInAnotherGroup', { volume: volume['name'], group: other['name'] ?? '' })
   }
   if (!isReadOnly(volume)) return
   throw failure('memberReadOnly', { volume: volume['name'] })
 }
 
-function nameOf(one: Row): string {
-  return (textAt(one, 'name') || textAt(one, 'uuid')).slice(0, 80)
-}
-
-export function memberOf(value: Value | undefined, member: string): Value | undefined {
-  return isRecord(value) ? ((value as Row)[member] ?? undefined) : undefined
+function nameOf(one: Member): string {
+  return (one.name ?? one.uuid ?? '').slice(0, 80)
 }
 
 /** The volumes of groups as they are now, and what they have together. */
-export const groupVolumes: Derivation<RowOf<'application/consistency-groups'>> = {
+export const groupVolumes: Derivation<Group> = {
   gives: ['volumes', 'space'],
   async from(cluster, rows, once) {
     const sums = await once('counters', () => cluster.volumeSums.all())
     const derived: Row[] = []
     for (const row of rows) {
-      const volumes: Row[] = []
-      for (const key of volumesOfGroup(row)) {
+      const volumes: (Row & { readonly space: Space })[] = []
+      for (const key of row.$volumes) {
         const volume = await cluster.find(VOLUMES, key)
         if (volume === undefined) continue
         const held = sums.get(key) ?? { usedBytes: 0, snapshotBytes: 0 }
-        const size = Number(volume['size'])
+        const size = volume['size']
         const used = chargedTo(volume, held) - reserveOf(volume)
         const available = Math.max(0, size - chargedTo(volume, held))
         const snapshotPolicy = await named(cluster, 'storage/snapshot-policies', volume['snapshot_policy.uuid'])
         const ceiling = await named(cluster, 'storage/qos/policies', volume['qos.policy.uuid'])
         volumes.push({
-          name: volume['name'] ?? null,
+          name: volume['name'],
           uuid: key,
           space: { size, used, available },
           ...(snapshotPolicy === undefined ? {} : { snapshot_policy: snapshotPolicy }),
@@ -223,7 +226,7 @@ export const groupVolumes: Derivation<RowOf<'application/consistency-groups'>> =
           ...(volume['comment'] === undefined ? {} : { comment: volume['comment'] }),
         })
       }
-      const sum = (path: string) => volumes.reduce((all, { space }) => all + Number(memberOf(space, path)), 0)
+      const sum = (path: keyof Space) => volumes.reduce((all, { space }) => all + space[path], 0)
       derived.push({
         volumes,
         'space.size': sum('size'),
@@ -235,8 +238,10 @@ export const groupVolumes: Derivation<RowOf<'application/consistency-groups'>> =
   },
 }
 
-async function named(cluster: Cluster, type: SomeType, key: Value | undefined): Promise<Row | undefined> {
-  if (typeof key !== 'string') return undefined
+type Policies = 'storage/snapshot-policies' | 'storage/qos/policies'
+
+async function named(cluster: Cluster, type: Policies, key: string | undefined): Promise<Named | undefined> {
+  if (key === undefined) return undefined
   const row = await cluster.find(type, key)
-  return row === undefined ? undefined : { name: row['name'] ?? null, uuid: key }
+  return row === undefined ? undefined : { name: row['name'], uuid: key }
 }

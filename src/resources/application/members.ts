@@ -2,7 +2,7 @@
 import { belongingChanges } from '../../core/belongings.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { recordPages } from '../../core/read/record-pages.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import type { RowOf } from '../../model/rows.ts'
 import type { Change, StoredRecord } from '../../ports/catalog.ts'
 import { EXPORT_POLICIES, isPolicyUsed } from '../protocols/nfs/export-policies.ts'
 
@@ -14,27 +14,29 @@ export const GROUP_SNAPSHOTS = 'application/consistency-groups/{consistency_grou
 export const MEMBERS_LOCK = 'application-members'
 
 /** A part of an application as its record keeps it, with the UUIDs of its volumes. */
-export interface Component {
-  readonly uuid: string
-  readonly name: string
-  readonly volumes: readonly string[]
+export type Component = { readonly uuid: string; readonly name: string; readonly volumes: readonly string[] }
+
+declare module '../../model/rows.ts' {
+  interface NoteTypes {
+    readonly 'application/applications': {
+      readonly $components: readonly Component[]
+      /** The export policy that was made for it. */
+      readonly $exportPolicy?: number
+    }
+    readonly 'application/consistency-groups': { readonly $volumes: readonly string[] }
+  }
 }
 
-export function componentsOf(application: Row): readonly Component[] {
-  return (application['$components'] ?? []) as unknown as readonly Component[]
-}
+export type Application = RowOf<typeof APPLICATIONS>
+export type Group = RowOf<typeof GROUPS>
 
-export function volumesOfApplication(application: Row): string[] {
-  return componentsOf(application).flatMap(({ volumes }) => volumes)
-}
-
-export function volumesOfGroup(group: Row): string[] {
-  return ((group['$volumes'] ?? []) as readonly string[]).slice()
+export function volumesOfApplication({ $components }: Application): string[] {
+  return $components.flatMap(({ volumes }) => volumes)
 }
 
 /** The consistency group of a volume, if it is in one. */
-export async function groupOf(cluster: Cluster, volume: string): Promise<Row | undefined> {
-  return (await cluster.rows(GROUPS)).find((group) => volumesOfGroup(group).includes(volume))
+export async function groupOf(cluster: Cluster, volume: string): Promise<Group | undefined> {
+  return (await cluster.rows(GROUPS)).find(({ $volumes }) => $volumes.includes(volume))
 }
 
 /**
@@ -45,9 +47,9 @@ export async function departureChanges(cluster: Cluster, volume: string): Promis
   const changes: Change[] = []
   for await (const page of recordPages(cluster.catalog, APPLICATIONS)) {
     for (const record of page) {
-      const application: Row = record.body
+      const application = record.body
       if (!volumesOfApplication(application).includes(volume)) continue
-      const components = componentsOf(application)
+      const components = application.$components
         .map(({ uuid, name, volumes }) => ({ uuid, name, volumes: volumes.filter((each) => each !== volume) }))
         .filter(({ volumes }) => volumes.length > 0)
       changes.push(
@@ -59,10 +61,9 @@ export async function departureChanges(cluster: Cluster, volume: string): Promis
   }
   for await (const page of recordPages(cluster.catalog, GROUPS)) {
     for (const record of page) {
-      const group: Row = record.body
-      const volumes = volumesOfGroup(group)
-      if (!volumes.includes(volume)) continue
-      const left = volumes.filter((uuid) => uuid !== volume)
+      const group = record.body
+      if (!group.$volumes.includes(volume)) continue
+      const left = group.$volumes.filter((uuid) => uuid !== volume)
       changes.push(
         ...(left.length === 0
           ? await goneGroup(cluster, record.key)
@@ -79,15 +80,15 @@ export async function goneGroup(cluster: Cluster, key: string): Promise<Change[]
 }
 
 /** With an application goes the export policy that was made for it, unless others have taken it up. */
-async function goneApplication(cluster: Cluster, record: StoredRecord, last: string): Promise<Change[]> {
-  const policy = record.body['$exportPolicy']
+async function goneApplication(cluster: Cluster, record: StoredRecord<Application>, last: string): Promise<Change[]> {
+  const policy = record.body.$exportPolicy
   const isSpare =
-    typeof policy === 'number' &&
+    policy !== undefined &&
     (await cluster.find(EXPORT_POLICIES, String(policy))) !== undefined &&
     !(await isPolicyUsed(cluster, policy, last))
   return [
     ...(isSpare ? [{ do: 'remove-record', type: EXPORT_POLICIES, key: String(policy) } as const] : []),
     { do: 'remove-record', type: APPLICATIONS, key: record.key },
-    cluster.event('application.deleted', { application: textAt(record.body, 'name') }),
+    cluster.event('application.deleted', { application: record.body['name'] }),
   ]
 }

@@ -3,14 +3,26 @@ import type { Cluster } from '../../core/cluster.ts'
 import { resolveReferences } from '../../core/read/references.ts'
 import type { Making } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
-import { bytes, count, each, flag, group, name, oneOf, only, text, uuid, type Kind } from '../../model/kinds/index.ts'
+import {
+  bytes,
+  count,
+  each,
+  flag,
+  group,
+  name,
+  oneOf,
+  only,
+  text,
+  uuid,
+  type ValueOf,
+} from '../../model/kinds/index.ts'
 import type { Fields } from '../../model/resource.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import type { Row } from '../../model/value.ts'
+import type { VolumeDraft } from '../../records/rows.ts'
 import { withExportPolicy } from '../protocols/nfs/named-export-policy.ts'
 import { chooseAggregate } from '../storage/volumes/placement.ts'
 import { VOLUME_BYTES_MAX, VOLUME_BYTES_MIN } from '../storage/volumes/size.ts'
 import { planVolumes, type PlannedVolumes } from './new-volumes.ts'
-import { memberOf } from './group-volumes.ts'
 import type { Component } from './members.ts'
 
 /** Parts of an application, and volumes of a part: the limits of the field. */
@@ -18,7 +30,7 @@ const COMPONENTS_MAX = 10
 const SHARES_MAX = 10
 const ACCESSES_MAX = 100
 
-const named = (what: string): Kind =>
+const named = (what: string) =>
   group({
     name: { kind: text({ charactersMax: 255 }), doc: `The name of ${what}.` },
     uuid: { kind: uuid(), doc: `The UUID of ${what}.` },
@@ -160,20 +172,22 @@ export interface PlannedNas extends PlannedVolumes {
   readonly components: readonly Component[]
 }
 
+/** One part, as a request describes it. */
+type Part = ValueOf<typeof component>[number]
 type Draft = Making<'application/applications'>['draft']
 
 /** The volumes that the template is made of, as they would be planned one by one. */
 export async function planNas(cluster: Cluster, request: Making<'application/applications'>): Promise<PlannedNas> {
   const { draft } = request
-  const given = (draft['nas.application_components'] ?? []) as readonly Row[]
+  const given = draft['nas.application_components'] ?? []
   if (given.length === 0) throw failure('fieldRequired', { field: 'nas.application_components' })
-  const drafts: { readonly component: string; readonly draft: Row }[] = []
+  const drafts: { readonly component: string; readonly draft: VolumeDraft }[] = []
   for (const one of given) {
-    if (drafts.some(({ component }) => component === one['name'])) {
-      throw failure('componentNameTaken', { name: textAt(one, 'name') })
+    if (drafts.some(({ component }) => component === one.name)) {
+      throw failure('componentNameTaken', { name: one.name })
     }
     const shared = await volumeOf(cluster, draft, one)
-    for (const share of sharesOf(one)) drafts.push({ component: textAt(one, 'name'), draft: { ...shared, ...share } })
+    for (const share of sharesOf(one)) drafts.push({ component: one.name, draft: { ...shared, ...share } })
   }
   const planned = await planVolumes(
     cluster,
@@ -181,7 +195,7 @@ export async function planNas(cluster: Cluster, request: Making<'application/app
     drafts.map((one) => one.draft),
   )
   const components = given.map((one): Component => {
-    const part = textAt(one, 'name')
+    const part = one.name
     const volumes = planned.rows.filter((_, at) => drafts[at]?.component === part).map((row) => row['uuid'])
     // Known by its first volume.
     return { uuid: volumes[0] ?? '', name: part, volumes }
@@ -190,27 +204,24 @@ export async function planNas(cluster: Cluster, request: Making<'application/app
 }
 
 /** What all volumes of a part have in common. */
-async function volumeOf(cluster: Cluster, draft: Draft, part: Row): Promise<Row> {
+async function volumeOf(cluster: Cluster, draft: Draft, part: Part): Promise<VolumeDraft> {
   const svm = { 'svm.uuid': draft['svm.uuid'] }
-  const policy = memberOf(memberOf(part['qos'], 'policy'), 'name')
-  const policyUuid = memberOf(memberOf(part['qos'], 'policy'), 'uuid')
-  const tiering = part['tiering']
-  if (memberOf(tiering, 'control') === 'required') {
+  const { name: policy, uuid: policyUuid } = part.qos?.policy ?? {}
+  const { tiering, export_policy: exportPolicy } = part
+  if (tiering?.control === 'required') {
     throw failure('cloudTierMissing')
   }
-  const named: Row = {
+  const named: VolumeDraft = {
     ...svm,
     ...(policy === undefined ? {} : { 'qos.policy.name': policy }),
     ...(policyUuid === undefined ? {} : { 'qos.policy.uuid': policyUuid }),
     'snapshot_policy.name': snapshotPolicy(draft),
   }
   const resource = cluster.registry.resource('storage/volumes')
-  const excluded = new Set(
-    ((draft['nas.exclude_aggregates'] ?? []) as readonly Row[]).map((aggregate) => textAt(aggregate, 'uuid')),
-  )
+  const excluded = new Set((draft['nas.exclude_aggregates'] ?? []).map(({ uuid }) => uuid))
   const exported: Row = {
-    'nas.export_policy.name': memberOf(part['export_policy'], 'name') ?? null,
-    'nas.export_policy.id': memberOf(part['export_policy'], 'id') ?? null,
+    'nas.export_policy.name': exportPolicy?.name ?? null,
+    'nas.export_policy.id': exportPolicy?.id ?? null,
   }
   if (draft['nas.nfs_access'] !== undefined && Object.values(exported).some((value) => value !== null)) {
     throw failure('componentExportPolicyTwice')
@@ -218,7 +229,7 @@ async function volumeOf(cluster: Cluster, draft: Draft, part: Row): Promise<Row>
   return {
     ...(await resolveReferences(cluster, resource, named)),
     ...(await withExportPolicy(cluster, exported, 'nas.export_policy', draft['svm.uuid'])),
-    ...(memberOf(tiering, 'policy') === undefined ? {} : { 'tiering.policy': memberOf(tiering, 'policy') ?? null }),
+    ...(tiering?.policy === undefined ? {} : { 'tiering.policy': tiering.policy }),
     aggregates: [{ uuid: await chooseAggregate(cluster, svm, undefined, excluded) }],
   }
 }
@@ -230,11 +241,9 @@ function snapshotPolicy(draft: Draft): string {
 }
 
 /** Name, size and place of each volume of a part. That of a part with one volume has its name, as tools expect it. */
-function sharesOf(part: Row): Row[] {
-  const shares = Number(part['share_count'] ?? 1)
-  const base = textAt(part, 'name')
+function sharesOf({ name: base, share_count: shares = 1, total_size: bytes }: Part): VolumeDraft[] {
   return Array.from({ length: shares }, (_, at) => {
     const volume = shares === 1 ? base : `${base}_${at + 1}`
-    return { name: volume, size: Math.ceil(Number(part['total_size']) / shares), 'nas.path': `/${volume}` }
+    return { name: volume, size: Math.ceil(bytes / shares), 'nas.path': `/${volume}` }
   })
 }

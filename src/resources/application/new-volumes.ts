@@ -5,15 +5,17 @@ import { noParent, resolveReferences } from '../../core/read/references.ts'
 import type { Plan, Step, VerbRequest, Work } from '../../core/verb.ts'
 import { Failure, failure } from '../../model/failure.ts'
 import { completeDraft } from '../../model/shape.ts'
-import { type Row, textAt, textOf, type Value } from '../../model/value.ts'
 import type { Change } from '../../ports/catalog.ts'
 import { createVolume, makeTree, newVolumeChanges } from '../storage/volumes/create.ts'
 import { isNameTaken } from '../storage/volumes/clone-buckets.ts'
 import { insistOnPath } from '../storage/volumes/nas.ts'
 import { insistOnRoom } from '../svm/svm-fields.ts'
-import type { Volume } from '../../records/rows.ts'
+import type { Volume, VolumeDraft } from '../../records/rows.ts'
 
 const VOLUMES = 'storage/volumes'
+
+/** What is said of a volume that is to be made. Numbered, it is called what that says, "_" and a number. */
+export type NewVolume = VolumeDraft & { readonly $numbered?: string }
 
 export interface PlannedVolumes {
   /** Their rows; to be kept in the input of the job as `$new`. */
@@ -33,18 +35,18 @@ const TRIES_MAX = 20
 export async function planVolumes(
   cluster: Cluster,
   request: VerbRequest,
-  drafts: readonly Row[],
+  drafts: readonly NewVolume[],
 ): Promise<PlannedVolumes> {
   const resource = cluster.registry.resource(VOLUMES)
   const [rows, locks]: [Volume[], string[]] = [[], []]
-  const isAmong = (name: Value) => rows.some((row) => row['name'] === name)
-  const planned = async (draft: Row): Promise<Plan<Volume>> => {
+  const isAmong = (name: string) => rows.some((row) => row['name'] === name)
+  const planned = async (draft: NewVolume): Promise<Plan<Volume>> => {
     const complete = completeDraft(resource, { 'guarantee.type': 'none', ...draft })
     const resolved = await resolveReferences(cluster, resource, complete)
     return createVolume.plan(cluster, { ...request, draft: resolved, path: {}, args: {} })
   }
-  const numbered = async (draft: Row): Promise<Plan<Volume>> => {
-    for (const name of numberedNames(draft)) {
+  const numbered = async (draft: NewVolume, base: string): Promise<Plan<Volume>> => {
+    for (const name of numberedNames(base)) {
       if (isAmong(name)) continue
       try {
         return await planned({ ...draft, name })
@@ -57,11 +59,11 @@ export async function planVolumes(
     throw failure('numberedVolumeTaken')
   }
   for (const draft of drafts) {
-    const name = draft['name'] ?? ''
-    if (draft[NUMBERED] === undefined && isAmong(name)) {
-      throw failure('volumeNameTaken', { name: textOf(name) })
+    const { name = '', $numbered: base } = draft
+    if (base === undefined && isAmong(name)) {
+      throw failure('volumeNameTaken', { name })
     }
-    const plan = await (draft[NUMBERED] === undefined ? planned(draft) : numbered(draft))
+    const plan = await (base === undefined ? planned(draft) : numbered(draft, base))
     rows.push(plan.input)
     locks.push(...(plan.locks ?? []))
   }
@@ -69,8 +71,8 @@ export async function planVolumes(
 }
 
 /** Names to try, one after the other: there are fewer volumes than that. */
-function* numberedNames(row: Row): Generator<string, void, void> {
-  for (let n = 1; n <= NUMBERS_MAX; n++) yield `${textAt(row, NUMBERED)}_${n}`
+function* numberedNames(base: string): Generator<string, void, void> {
+  for (let n = 1; n <= NUMBERS_MAX; n++) yield `${base}_${n}`
 }
 
 const NUMBERS_MAX = 100_000
@@ -85,7 +87,7 @@ async function withFreeNames(cluster: Cluster, rows: readonly Volume[]): Promise
     const { [NUMBERED]: base, ...rest } = row
     let name = row['name']
     if (base !== undefined && (await isTaken(row, name))) {
-      for (const other of numberedNames(row)) {
+      for (const other of numberedNames(base)) {
         name = other
         if (!(await isTaken(row, other))) break
       }
@@ -97,39 +99,43 @@ async function withFreeNames(cluster: Cluster, rows: readonly Volume[]): Promise
 }
 
 /** Makes a commit with new volumes, again where a name that was free has been taken meanwhile by another process. */
-export async function commitWithVolumes(cluster: Cluster, work: Work, changes: () => Promise<Change[]>): Promise<void> {
+export async function commitWithVolumes(
+  cluster: Cluster,
+  work: VolumesWork,
+  changes: () => Promise<Change[]>,
+): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       await cluster.commit([...(await newVolumesChanges(cluster, work)), ...(await changes())])
       return
     } catch (failure) {
-      const isNumbered = newOf(work).some((row) => row[NUMBERED] !== undefined)
+      const isNumbered = work.input.$new.some((row) => row[NUMBERED] !== undefined)
       if (!isNumbered || !isNameTaken(failure) || tries >= TRIES_MAX) throw failure
     }
   }
 }
 
-/** The volumes that the plan of a job is to make. */
-export const newOf = (work: Work) => (work.input['$new'] ?? []) as readonly Volume[]
+/** Of a job that makes volumes: those that were planned. */
+export type VolumesWork = Work<{ readonly $new: readonly Volume[] }>
 
-export const makeTrees: Step = {
+export const makeTrees: Step<VolumesWork['input']> = {
   name: 'make trees',
   isCancellable: true,
   async run(cluster, work) {
-    const rows = newOf(work)
+    const rows = work.input.$new
     for (const [at, row] of rows.entries()) {
       await makeTree(cluster, row)
       await work.progress((at + 1) / rows.length, `${at + 1} of ${rows.length} trees are made.`)
     }
   },
   async undo(cluster, work) {
-    for (const row of newOf(work).toReversed()) await removeTree(cluster, row)
+    for (const row of work.input.$new.toReversed()) await removeTree(cluster, row)
   },
 }
 
 /** What makes all of them known. To be committed with `AGGREGATES_LOCK` held. */
-export async function newVolumesChanges(cluster: Cluster, work: Work): Promise<Change[]> {
-  const rows = await withFreeNames(cluster, newOf(work))
+export async function newVolumesChanges(cluster: Cluster, work: Pick<VolumesWork, 'input'>): Promise<Change[]> {
+  const rows = await withFreeNames(cluster, work.input.$new)
   if (rows.length === 0) return []
   const svm = await cluster.record('svm/svms', rows[0]?.['svm.uuid'] ?? '')
   if (svm === undefined) throw noParent(cluster, VOLUMES, rows[0]?.['svm.uuid'] ?? '')

@@ -3,9 +3,9 @@ import type { Derivation } from '../../core/behaviour.ts'
 import { ofRows } from '../../core/read/of-rows.ts'
 import { text, uuid } from '../../model/kinds/index.ts'
 import type { Fields } from '../../model/resource.ts'
-import type { SomeType } from '../../model/rows.ts'
-import { type Row, textAt } from '../../model/value.ts'
-import { APPLICATIONS, GROUPS, volumesOfApplication, volumesOfGroup } from './members.ts'
+import type { RowOf } from '../../model/rows.ts'
+import type { Volume } from '../../records/rows.ts'
+import { APPLICATIONS, GROUPS, volumesOfApplication } from './members.ts'
 
 export const membershipFields = {
   application: { doc: 'The application that the volume belongs to.', isGroup: true },
@@ -16,21 +16,26 @@ export const membershipFields = {
   'consistency_group.uuid': { doc: 'The consistency group it is in. Its UUID.', kind: uuid(), since: '9.10.1' },
 } as const satisfies Fields
 
-export const membership: readonly Derivation[] = [
+export const membership: readonly Derivation<Volume>[] = [
   holderReading('application', APPLICATIONS, volumesOfApplication),
-  holderReading('consistency_group', GROUPS, volumesOfGroup),
+  holderReading('consistency_group', GROUPS, ({ $volumes }) => $volumes),
 ]
 
-function holderReading(base: string, type: SomeType, volumesOf: (holder: Row) => readonly string[]): Derivation {
+function holderReading<Type extends typeof APPLICATIONS | typeof GROUPS>(
+  base: string,
+  type: Type,
+  volumesOf: (holder: RowOf<Type>) => readonly string[],
+): Derivation<Volume> {
   const byVolume = ofRows(
-    (all) => new Map(all.flatMap((holder) => volumesOf(holder).map((volume): [string, Row] => [volume, holder]))),
+    (all: readonly RowOf<Type>[]) =>
+      new Map(all.flatMap((holder) => volumesOf(holder).map((volume) => [volume, holder]))),
   )
   return {
     gives: [base],
     async from(cluster, rows, once) {
       const holders = await once(`volumes of ${type}`, async () => byVolume(await cluster.rows(type)))
       return rows.map((row) => {
-        const holder = holders.get(textAt(row, 'uuid'))
+        const holder = holders.get(row['uuid'])
         return { [`${base}.name`]: holder?.['name'] ?? null, [`${base}.uuid`]: holder?.['uuid'] ?? null }
       })
     },

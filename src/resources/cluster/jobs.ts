@@ -1,6 +1,5 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
-import { JOB_ACTIONS } from '../../core/jobs/job-orders.ts'
-import { isActive } from '../../core/jobs/jobs.ts'
+import { isActive, JOB_ACTIONS } from '../../core/jobs/job-record.ts'
 import { inline } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
 import { count, oneOf, text, time, uuid, percent } from '../../model/kinds/index.ts'
@@ -16,9 +15,14 @@ const jobsResource = resource({
   removal: 'harmless',
   fields: {
     uuid: { doc: 'The UUID of the job.', kind: uuid() },
-    name: { doc: 'The name of the job: its action and its object.', kind: text() },
-    description: { doc: 'The method and the path of the request that started the job.', kind: text() },
+    name: { isAlwaysSet: true, doc: 'The name of the job: its action and its object.', kind: text() },
+    description: {
+      isAlwaysSet: true,
+      doc: 'The method and the path of the request that started the job.',
+      kind: text(),
+    },
     state: {
+      isAlwaysSet: true,
       doc: 'The state of the job.',
       kind: oneOf({
         queued: 'The job waits for its turn.',
@@ -28,14 +32,14 @@ const jobsResource = resource({
         failure: 'The job failed, and its changes were undone.',
       }),
     },
-    message: { doc: 'The current step of the job, or why the job failed.', kind: text() },
-    code: { doc: 'The error code of the job. 0: no error.', kind: count() },
+    message: { isAlwaysSet: true, doc: 'The current step of the job, or why the job failed.', kind: text() },
+    code: { isAlwaysSet: true, doc: 'The error code of the job. 0: no error.', kind: count() },
     elapsed_time: {
       doc: 'The number of seconds since the start of the job, up to its end.',
       kind: count({ unit: 'seconds' }),
     },
-    progress: { doc: 'The progress of the job in percent.', kind: percent() },
-    start_time: { doc: 'When the job was created.', kind: time() },
+    progress: { isAlwaysSet: true, doc: 'The progress of the job in percent.', kind: percent() },
+    start_time: { isAlwaysSet: true, doc: 'When the job was created.', kind: time() },
     end_time: { doc: 'When the job ended.', kind: time() },
     error: { doc: 'Why the job failed.', isGroup: true },
     'error.message': { doc: 'The reason why the job failed.', since: '9.9.1' },
@@ -82,8 +86,8 @@ export const jobs: Behaviour<typeof jobsResource> = define(jobsResource, {
       from: (cluster, rows) =>
         Promise.resolve(
           rows.map((row) => {
-            const until = isActive(row) ? cluster.now() : Number(row['end_time'])
-            return { elapsed_time: Math.max(0, Math.floor((until - Number(row['start_time'])) / 1000)) }
+            const until = isActive(row) ? cluster.now() : (row['end_time'] ?? row['start_time'])
+            return { elapsed_time: Math.max(0, Math.floor((until - row['start_time']) / 1000)) }
           }),
         ),
     },

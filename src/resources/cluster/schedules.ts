@@ -18,6 +18,16 @@ export const SCHEDULES_LOCK = 'schedules'
 /** Snapshots are named by the minute, so nothing is due more often. */
 const INTERVAL_SECONDS_MIN = 60
 
+declare module '../../model/rows.ts' {
+  interface NoteTypes {
+    readonly 'cluster/schedules': {
+      /** When it was made, or last became due at other times. */
+      readonly $changed?: number
+      readonly $isBuiltIn?: boolean
+    }
+  }
+}
+
 const schedulesResource = resource({
   path: '/cluster/schedules',
   noun: 'schedule',

@@ -16,6 +16,7 @@ const damagedObjectsResource = resource({
   fields: {
     uuid: { doc: 'The UUID of the record.', kind: uuid() },
     kind: {
+      isAlwaysSet: true,
       doc: 'The kind of damage.',
       kind: oneOf({
         flipped: 'A checksum of the file does not match.',
@@ -28,22 +29,27 @@ const damagedObjectsResource = resource({
       }),
     },
     found_by: {
+      isAlwaysSet: true,
       doc: 'The operation that found the damage.',
       kind: oneOf({ read: 'A read of the object.', scrub: 'A scrub.', compaction: 'The compaction of small objects.' }),
     },
-    found_time: { doc: 'When the damage was found.', kind: time() },
-    aggregate: { doc: 'The aggregate of the damaged file.', ref: 'storage/aggregates' },
-    volume: { doc: 'The volume of the damaged file.', ref: 'storage/volumes' },
-    svm: { doc: 'The SVM of the volume with the damaged file.', ref: 'svm/svms' },
+    found_time: { isAlwaysSet: true, doc: 'When the damage was found.', kind: time() },
+    aggregate: { isAlwaysSet: true, doc: 'The aggregate of the damaged file.', ref: 'storage/aggregates' },
+    volume: { isAlwaysSet: true, doc: 'The volume of the damaged file.', ref: 'storage/volumes' },
+    svm: { isAlwaysSet: true, doc: 'The SVM of the volume with the damaged file.', ref: 'svm/svms' },
     bucket: { doc: 'The bucket of the damaged object.', ref: 'protocols/s3/buckets' },
     key: {
       doc: 'The key of the damaged object. Copies may share its bytes under other keys; only one key is shown.',
       kind: text(),
     },
     version: { doc: 'The version ID of the damaged object.', kind: text() },
-    blob: { doc: 'The internal name of the damaged bytes in the catalog.', kind: text() },
-    file: { doc: 'The path of the damaged file on the machine.', kind: text() },
-    message: { doc: 'The error that the read, the scrub or the compaction got for the file.', kind: text() },
+    blob: { isAlwaysSet: true, doc: 'The internal name of the damaged bytes in the catalog.', kind: text() },
+    file: { isAlwaysSet: true, doc: 'The path of the damaged file on the machine.', kind: text() },
+    message: {
+      isAlwaysSet: true,
+      doc: 'The error that the read, the scrub or the compaction got for the file.',
+      kind: text(),
+    },
   },
 })
 

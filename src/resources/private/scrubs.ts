@@ -2,13 +2,12 @@ import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { settingsOf } from '../../core/singleton.ts'
 import { untilAvailable } from '../../core/jobs/until-available.ts'
-import { job, uuidOfNew, type Work } from '../../core/verb.ts'
+import { job, uuidOfNew } from '../../core/verb.ts'
 import { bytes, count, time, uuid } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
-import { textAt } from '../../model/value.ts'
 import { type Change, CommitRefused } from '../../ports/catalog.ts'
 import { changeScrubNotes, scrubLock, SCRUBS } from '../storage/scrub/notes.ts'
-import { ScrubWalk } from '../storage/scrub/scrub-walk.ts'
+import { ScrubWalk, type ScrubWork } from '../storage/scrub/scrub-walk.ts'
 import { SCRUB_SCHEDULE } from '../../records/set-aside.ts'
 import { RATE_BYTES_MIN } from './scrub-schedule.ts'
 
@@ -38,7 +37,7 @@ const scrubsResource = resource({
       kind: bytes({ min: RATE_BYTES_MIN }),
       set: 'create',
     },
-    start_time: { doc: 'When the scrub began.', kind: time() },
+    start_time: { isAlwaysSet: true, doc: 'When the scrub began.', kind: time() },
     end_time: { doc: 'When the scrub ended.', kind: time() },
     examined: { doc: 'The number of stored bodies of objects and parts that the scrub verified.', kind: count() },
     examined_size: { doc: 'The total size in bytes of the bodies that the scrub verified.', kind: bytes() },
@@ -72,31 +71,34 @@ export const scrubs: Behaviour<typeof scrubsResource> = define(scrubsResource, {
   }),
 })
 
-async function verify(cluster: Cluster, work: Work): Promise<void> {
-  const aggregate = textAt(work.input, 'aggregate.uuid')
-  if (work.memo['startMs'] === undefined) {
+async function verify(cluster: Cluster, work: ScrubWork): Promise<void> {
+  const aggregate = work.input['aggregate.uuid']
+  if (work.memo.startMs === undefined) {
     const startMs = cluster.now()
     await untilAvailable(cluster, work, () =>
       work.commit([changeScrubNotes(aggregate, { begunMs: startMs })], { startMs }),
     )
   }
-  const rate = work.input['rate'] ?? (await settingsOf(cluster, SCRUB_SCHEDULE))['rate']
-  const walk = new ScrubWalk(cluster, work, aggregate, Number(rate))
+  const rate = work.input['rate'] ?? (await settingsOf(cluster, SCRUB_SCHEDULE))['rate'] ?? RATE_BYTES_MIN
+  const walk = new ScrubWalk(cluster, work, aggregate, rate)
   await walk.go()
   await untilAvailable(cluster, work, () => close(cluster, work, aggregate, walk))
 }
 
 /** Writes the record of the scrub, and tells of it. Nothing of an aggregate that has gone. */
-async function close(cluster: Cluster, { key, input, memo }: Work, aggregate: string, walk: ScrubWalk): Promise<void> {
+async function close(
+  cluster: Cluster,
+  { key, input, memo }: ScrubWork,
+  aggregate: string,
+  walk: ScrubWalk,
+): Promise<void> {
   const record = await cluster.record('storage/aggregates', aggregate)
   if (record === undefined || (await cluster.find(SCRUBS, key)) !== undefined) return
   const { examined, examinedBytes, damaged, unexpected, setAside, upgraded } = walk.counts
   const told = { examined, examined_size: examinedBytes, damaged, unexpected, set_aside: setAside, upgraded }
-  const older = (await cluster.rows(SCRUBS, aggregate)).toSorted(
-    (a, b) => Number(b['start_time']) - Number(a['start_time']),
-  )
+  const older = (await cluster.rows(SCRUBS, aggregate)).toSorted((a, b) => b['start_time'] - a['start_time'])
   const changes = [
-    cluster.put(SCRUBS, { ...input, ...told, start_time: memo['startMs'] ?? cluster.now(), end_time: cluster.now() }),
+    cluster.put(SCRUBS, { ...input, ...told, start_time: memo.startMs ?? cluster.now(), end_time: cluster.now() }),
     cluster.event('aggregate.scrub.ended', { aggregate: record.body['name'] ?? '', ...told }),
     ...older.slice(SCRUBS_KEPT - 1).map((one): Change => {
       return { do: 'remove-record', type: SCRUBS, key: one['uuid'] }

@@ -2,10 +2,10 @@ import { flag } from '../../model/kinds/index.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { inline, type Making, type Changing } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import type { DraftOf } from '../../model/rows.ts'
 import { withExportPolicy } from '../protocols/nfs/named-export-policy.ts'
 import { limitChanges, quotaLock, QUOTA_RULES } from './quota/limits.ts'
-import type { Volume } from '../../records/rows.ts'
+import type { Qtree, Volume } from '../../records/rows.ts'
 
 export const QTREES = 'storage/qtrees'
 /** Ids are 1..4994; 0 is the default qtree, which is always there. */
@@ -14,12 +14,12 @@ const USER_ID_MAX = 2 ** 32 - 1
 const EXPORT_POLICY = 'export_policy'
 
 /** All qtrees of a volume, by their records. The default one has a record only when it was changed. */
-export function qtreesOf(volume: Volume, records: readonly Row[]): Row[] {
+export function qtreesOf(volume: Volume, records: readonly Qtree[]): Qtree[] {
   const named = records.filter((row) => row['id'] !== 0)
   return [{ ...defaultQtree(volume), ...records.find((row) => row['id'] === 0) }, ...named]
 }
 
-function defaultQtree(volume: Volume): Row {
+function defaultQtree(volume: Volume): Qtree {
   const of = { 'volume.uuid': volume['uuid'], 'svm.uuid': volume['svm.uuid'] }
   return { ...of, id: 0, name: '', security_style: 'unix', unix_permissions: 755 }
 }
@@ -32,7 +32,7 @@ export const createQtree = inline({
     },
   },
   example: { name: 'qtree_example', 'svm.name': 'svm1', 'volume.name': 'vol1', security_style: 'unix' },
-  alone: ({ draft }) => [quotaLock(textAt(draft, 'volume.uuid'))],
+  alone: ({ draft }: Making<typeof QTREES>) => [quotaLock(draft['volume.uuid'])],
   async plan(cluster, { draft }: Making<typeof QTREES>) {
     if (draft['name'] === undefined) {
       throw failure('qtreeNameRequired')
@@ -50,14 +50,14 @@ export const createQtree = inline({
       const id = Number(key.split('/')[1])
       await cluster.commit([
         cluster.put(QTREES, { ...input, id }, { expect: 'absent' }),
-        cluster.event('qtree.created', { qtree: input['name'] ?? '', volume: input['volume.uuid'] ?? '' }),
+        cluster.event('qtree.created', { qtree: input['name'] ?? '', volume: input['volume.uuid'] }),
       ])
     },
   },
 })
 
 export const modifyQtree = inline({
-  alone: ({ row }) => [quotaLock(textAt(row, 'volume.uuid'))],
+  alone: ({ row }: Changing<typeof QTREES>) => [quotaLock(row['volume.uuid'])],
   async plan(cluster, { row, draft }: Changing<typeof QTREES>) {
     checkFields(draft)
     const volume = row['volume.uuid']
@@ -80,7 +80,7 @@ export const modifyQtree = inline({
       const volume = await cluster.row('storage/volumes', uuid)
       const record = await cluster.record(QTREES, key)
       if (record === undefined && id !== '0') throw failure('qtreeNotFound')
-      const changed: Row = { ...(record === undefined ? defaultQtree(volume) : record.body), ...input }
+      const changed = { ...(record === undefined ? defaultQtree(volume) : record.body), ...input }
       await cluster.commit([
         cluster.put(QTREES, changed, { expect: record?.revision ?? 'absent' }),
         cluster.event('qtree.modified', { qtree: changed['name'] ?? '', volume: uuid }),
@@ -91,7 +91,7 @@ export const modifyQtree = inline({
 
 /** The rules that name a qtree go with it. */
 export const removeQtree = inline({
-  alone: ({ row }) => [quotaLock(textAt(row, 'volume.uuid'))],
+  alone: ({ row }: Changing<typeof QTREES>) => [quotaLock(row['volume.uuid'])],
   plan(_cluster, { row }: Changing<typeof QTREES>) {
     if (row['id'] === 0) throw failure('defaultQtreeDelete')
     const volume = row['volume.uuid']
@@ -103,7 +103,7 @@ export const removeQtree = inline({
     async run(cluster, { key, input }) {
       const [uuid = '', id = ''] = key.split('/')
       const volume = await cluster.row('storage/volumes', uuid)
-      const rules = (await cluster.rows(QUOTA_RULES, uuid)).filter((rule) => String(rule['qtree.id'] ?? '') === id)
+      const rules = (await cluster.rows(QUOTA_RULES, uuid)).filter((rule) => rule['qtree.id'] === Number(id))
       await cluster.commit([
         ...rules.map((rule) => ({ do: 'remove-record', type: QUOTA_RULES, key: rule['uuid'] }) as const),
         ...rules.flatMap((rule) => limitChanges(volume, rule, null)),
@@ -114,33 +114,37 @@ export const removeQtree = inline({
   },
 })
 
-function freeId(qtrees: readonly Row[]): number {
+function freeId(qtrees: readonly Qtree[]): number {
   const taken = new Set(qtrees.map((row) => row['id']))
   for (let id = 1; id <= QTREE_ID_MAX; id++) if (!taken.has(id)) return id
   throw failure('qtreeLimitReached', { max: QTREE_ID_MAX })
 }
 
 /** The volume of a draft, which has to be one of its SVM. */
-export async function volumeOf(cluster: Cluster, draft: Row): Promise<Volume> {
-  const volume = await cluster.find('storage/volumes', textAt(draft, 'volume.uuid'))
+export async function volumeOf(
+  cluster: Cluster,
+  draft: { readonly 'volume.uuid': string; readonly 'svm.uuid': string },
+): Promise<Volume> {
+  const volume = await cluster.find('storage/volumes', draft['volume.uuid'])
   if (volume === undefined || volume['svm.uuid'] !== draft['svm.uuid']) {
     throw failure('qtreeVolumeUnknown')
   }
   return volume
 }
 
-async function insistOnName(cluster: Cluster, row: Row): Promise<void> {
-  if ((await cluster.keyOfName(QTREES, textAt(row, 'name'), textAt(row, 'volume.uuid'))) !== undefined) {
-    throw failure('qtreeNameTaken', { name: textAt(row, 'name') })
+async function insistOnName(cluster: Cluster, row: Pick<Qtree, 'name' | 'volume.uuid'>): Promise<void> {
+  const { name = '', 'volume.uuid': volume } = row
+  if ((await cluster.keyOfName(QTREES, name, volume)) !== undefined) {
+    throw failure('qtreeNameTaken', { name })
   }
 }
 
-function checkFields(draft: Row): void {
-  if (/[89]/.test(textAt(draft, 'unix_permissions'))) {
+function checkFields(draft: DraftOf<typeof QTREES>): void {
+  if (/[89]/.test(String(draft['unix_permissions'] ?? ''))) {
     throw failure('permissionsMalformed')
   }
   for (const field of ['user.id', 'group.id'] as const) {
-    const id = textAt(draft, field)
+    const id = draft[field] ?? ''
     if (id !== '' && (!/^\d+$/.test(id) || Number(id) > USER_ID_MAX)) {
       throw failure('ownerIdOutOfBounds', { max: USER_ID_MAX, field })
     }

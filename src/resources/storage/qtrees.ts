@@ -3,15 +3,15 @@ import type { Cluster } from '../../core/cluster.ts'
 import { inTurns } from '../../core/time/turns.ts'
 import { count, oneOf, text } from '../../model/kinds/index.ts'
 import { groups, resource, namesBy } from '../../model/resource.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import type { Row } from '../../model/value.ts'
 import { exportPolicyFields, exportPolicyReading } from '../protocols/nfs/named-export-policy.ts'
 import { totalFields, totals } from '../metric-readings.ts'
 import { tagFields } from '../tags.ts'
 import { createQtree, modifyQtree, QTREE_ID_MAX, QTREES, qtreesOf, removeQtree } from './qtree-verbs.ts'
-import type { RowOf } from '../../model/rows.ts'
+import type { Qtree } from '../../records/rows.ts'
 
 /** Where clients see a qtree: under the path of its volume, where that has one. */
-const paths: Derivation<RowOf<'storage/qtrees'>> = {
+const paths: Derivation<Qtree> = {
   gives: ['path', 'nas.path'],
   async from(cluster, rows) {
     const derived: Row[] = []
@@ -24,16 +24,16 @@ const paths: Derivation<RowOf<'storage/qtrees'>> = {
   },
 }
 
-const exportPolicies = exportPolicyReading('export_policy', async (cluster, row: RowOf<'storage/qtrees'>) => {
-  const volume = await cluster.find('storage/volumes', row['volume.uuid'] ?? '')
+const exportPolicies = exportPolicyReading('export_policy', async (cluster, row: Qtree) => {
+  const volume = await cluster.find('storage/volumes', row['volume.uuid'])
   return volume?.['nas.export_policy.id']
 })
 
 /** All objects of a volume lie in its default qtree, so its operations are those of that. */
-const operations: Derivation<RowOf<'storage/qtrees'>> = {
+const operations: Derivation<Qtree> = {
   gives: ['statistics'],
   async from(cluster, rows, once) {
-    const isDefault = ({ id }: Row) => id === 0
+    const isDefault = ({ id }: Qtree) => id === 0
     const counted = await ofVolume.from(cluster, rows.filter(isDefault), once)
     let at = 0
     const nothing = { ...NO_OPERATIONS, 'statistics.timestamp': cluster.now() }
@@ -41,7 +41,7 @@ const operations: Derivation<RowOf<'storage/qtrees'>> = {
   },
 }
 
-const ofVolume = totals('volume', (row) => textAt(row, 'volume.uuid'))
+const ofVolume = totals('volume', (row: Qtree) => row['volume.uuid'])
 
 const NO_OPERATIONS: Row = Object.fromEntries(
   Object.keys(totalFields()).map((path) => [path, path.endsWith('.status') ? 'ok' : 0]),
@@ -172,22 +172,22 @@ export const qtrees: Behaviour<typeof qtreesResource> = define(qtreesResource, {
   remove: removeQtree,
 })
 
-const grouped = new WeakMap<readonly Row[], ReadonlyMap<string, readonly Row[]>>()
+const grouped = new WeakMap<readonly Qtree[], ReadonlyMap<string, readonly Qtree[]>>()
 
 /** As long as no qtree changes, readers share all of them, and how they are grouped. */
-function byVolume(records: readonly Row[]): ReadonlyMap<string, readonly Row[]> {
+function byVolume(records: readonly Qtree[]): ReadonlyMap<string, readonly Qtree[]> {
   const known = grouped.get(records)
   if (known !== undefined) return known
-  const made = Map.groupBy(records, (row) => textAt(row, 'volume.uuid'))
+  const made = Map.groupBy(records, (row) => row['volume.uuid'])
   grouped.set(records, made)
   return made
 }
 
-async function qtreeAt(cluster: Cluster, volume: string, id: string): Promise<Row[]> {
+async function qtreeAt(cluster: Cluster, volume: string, id: string): Promise<Qtree[]> {
   const [within, record] = [
     await cluster.find('storage/volumes', volume),
     await cluster.find(QTREES, `${volume}/${id}`),
   ]
   if (within === undefined) return []
-  return qtreesOf(within, record === undefined ? [] : [record]).filter((row) => textAt(row, 'id') === id)
+  return qtreesOf(within, record === undefined ? [] : [record]).filter((row) => row['id'] === Number(id))
 }

@@ -92,6 +92,7 @@ const volumesResource = resource({
       set: 'create',
     },
     size: {
+      isAlwaysSet: true,
       doc: 'The maximum number of bytes in the volume, including snapshots. Default: 1 GB, or the size of the parent for a clone.',
       kind: bytes({ min: VOLUME_BYTES_MIN, max: VOLUME_BYTES_MAX }),
       set: 'always',

@@ -98,7 +98,7 @@ function limitOf(svm: Svm | undefined): number {
 
 /** What the sizes of volumes add up to, as they count. */
 export function storageOf(volumes: readonly Volume[]): number {
-  return volumes.reduce((sum, volume) => sum + (isMadeForBucket(volume) ? 0 : Number(volume['size'])), 0)
+  return volumes.reduce((sum, volume) => sum + (isMadeForBucket(volume) ? 0 : volume['size']), 0)
 }
 
 export function isMadeForBucket(volume: Volume): boolean {

@@ -5,7 +5,7 @@ import { labelOf } from '../../model/facts.ts'
 import { failure } from '../../model/failure.ts'
 import { bytes, flag, list, oneOf, only } from '../../model/kinds/index.ts'
 import type { FieldDeclaration, Fields } from '../../model/resource.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import type { Row } from '../../model/value.ts'
 import { CIFS_SERVICES } from '../protocols/cifs/services.ts'
 import { NFS_SERVICES } from '../protocols/nfs/services.ts'
 import { disksSeenLately, spaceOf } from '../storage/aggregates/space.ts'
@@ -166,8 +166,8 @@ const aggregates: Derivation<Svm> = {
     const shown: Row[] = []
     for (const row of rows) {
       const list: Row[] = []
-      for (const one of (row['aggregates'] ?? []) as readonly Row[]) {
-        const key = textAt(one, 'uuid')
+      for (const one of row['aggregates'] ?? []) {
+        const key = one.uuid
         const { isThere, availableBytes } = await once(`space of ${key}`, () => spaceOf(cluster, key, seen))
         const state = isThere ? 'online' : 'offline'
         list.push({ ...one, available_size: availableBytes, state, type: 'vmdisk', snaplock_type: 'non_snaplock' })

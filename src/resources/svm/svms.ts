@@ -7,7 +7,7 @@ import { Interrupted, job, uuidOfNew, type Work } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
 import { groups, resource } from '../../model/resource.ts'
 import { bytes, count, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
-import { textAt, textOf } from '../../model/value.ts'
+import { textOf } from '../../model/value.ts'
 import { defaultExportPolicy, EXPORT_POLICIES_LOCK } from '../protocols/nfs/export-policies.ts'
 import { giveUpName } from '../protocols/s3/services/namesakes.ts'
 import { GROUPS as S3_GROUPS, USERS as S3_USERS } from '../protocols/s3/services/users.ts'
@@ -43,7 +43,7 @@ const queueSums: Derivation<Svm> = {
       const queued = queue.get(row['uuid']) ?? []
       return {
         number_of_volumes_in_recovery_queue: queued.length,
-        total_volume_size_in_recovery_queue: queued.reduce((sum, { size }) => sum + Number(size), 0),
+        total_volume_size_in_recovery_queue: queued.reduce((sum, { size }) => sum + size, 0),
       }
     })
   },
@@ -227,7 +227,7 @@ export const svms: Behaviour<typeof svmsResource> = define(svmsResource, {
             inUse: ({ resource }) => stillHas(resource.type),
             changes: async () => [
               ...(await belongingChanges(cluster, SVMS, key, BELONGING)),
-              ...(await keyChanges(cluster, textAt(input, 'name'))),
+              ...(await keyChanges(cluster, input['name'] ?? '')),
               { do: 'remove-record', type: SVMS, key },
               { do: 'drop-counters', table: 'object_store_server', row: key },
               cluster.event('svm.deleted', { svm: input['name'] ?? '' }),
@@ -283,9 +283,9 @@ const SVMS = 'svm/svms'
 
 const BELONGING: Belonging = {
   beside(type, body) {
-    if (type === INTERFACES) return [{ do: 'drop-counters', table: 'lif', row: textAt(body, 'uuid') }]
-    if (type === S3_USERS) return [giveUpName('user', textAt(body, 'name'))]
-    return type === S3_GROUPS ? [giveUpName('group', textAt(body, 'name'))] : []
+    if (type === INTERFACES) return [{ do: 'drop-counters', table: 'lif', row: textOf(body['uuid']) }]
+    if (type === S3_USERS) return [giveUpName('user', textOf(body['name']))]
+    return type === S3_GROUPS ? [giveUpName('group', textOf(body['name']))] : []
   },
 }
 

@@ -1,4 +1,3 @@
-import { beforeOf, placeOf } from '../../storage/tree-of.ts'
 import type { TreePlace } from '../../storage/tree-of.ts'
 import { meantSince, namesAt } from '../../records/namesakes.ts'
 import { nameScope } from '../../model/name-scope.ts'
@@ -7,12 +6,12 @@ import { replicaTypes } from '../../records/volume-types.ts'
 import type { SnapshotAt } from '../../ports/catalog.ts'
 import type { KeptBucket, StoredBucket } from '../../records/bucket-notes.ts'
 import {
+  findMember,
   findNumber,
   findText,
   findWord,
   is,
   list,
-  plain,
   type Stored,
   type StoredRow,
   text,
@@ -168,10 +167,17 @@ export function readBucket(bucket: StoredBucket): Bucket {
 
 type StoredVolume = StoredRow<typeof recordTypes.volumes>
 
+function readPlace(place: Stored<TreePlace> | undefined): TreePlace | undefined {
+  return place === undefined ? undefined : { aggregate: text(place, 'aggregate'), tree: text(place, 'tree') }
+}
+
 export function readVolume(volume: StoredVolume): Volume {
   return {
-    here: placeOf(plain(volume)),
-    before: beforeOf(plain(volume)),
+    here: {
+      aggregate: list(volume, 'aggregates').map((one) => text(one, 'uuid'))[0] ?? '',
+      tree: text(volume, '$tree') || text(volume, 'uuid'),
+    },
+    before: readPlace(findMember(volume, '$before')),
     isOnline: findWord(volume, 'state', ['offline', 'restricted']) === undefined,
     isReadOnly: findWord(volume, 'type', replicaTypes) !== undefined,
     sizeBytes: findNumber(volume, 'size') ?? 0,

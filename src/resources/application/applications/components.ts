@@ -2,10 +2,10 @@ import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { bytes, each, group, list, name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
 import { groups, resource } from '../../../model/resource.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { Row } from '../../../model/value.ts'
 import { EXPORT_POLICIES } from '../../protocols/nfs/export-policies.ts'
 import { CIFS_SHARES } from '../../protocols/cifs/shares.ts'
-import { APPLICATIONS, componentsOf } from '../members.ts'
+import { APPLICATIONS } from '../members.ts'
 import type { Volume } from '../../../records/rows.ts'
 
 const VOLUME_TYPES = {
@@ -85,7 +85,7 @@ export const applicationComponents: Behaviour<typeof applicationComponentsResour
       const application = await cluster.find(APPLICATIONS, path['application.uuid'] ?? '')
       if (application === undefined) return []
       return Promise.all(
-        componentsOf(application).map(async (component) => {
+        application.$components.map(async (component) => {
           const { uuid: key, name: part, volumes } = component
           const { uuid: application_uuid, 'svm.uuid': svm } = application
           const keys = { uuid: key, name: part, 'application.uuid': application_uuid, 'svm.uuid': svm }
@@ -108,8 +108,8 @@ async function readings(cluster: Cluster, uuids: readonly string[]): Promise<Row
     policies.find((policy) => policy['name'] === 'default' && policy['svm.uuid'] === volume['svm.uuid'])
   const aggregates = new Set<string>()
   for (const volume of volumes) {
-    for (const { uuid: aggregate } of (volume['aggregates'] ?? []) as readonly Row[]) {
-      const row = await cluster.find('storage/aggregates', textAt({ aggregate: aggregate ?? '' }, 'aggregate'))
+    for (const { uuid: aggregate } of volume['aggregates'] ?? []) {
+      const row = await cluster.find('storage/aggregates', aggregate)
       aggregates.add(row?.['name'] ?? '')
     }
   }
@@ -137,7 +137,7 @@ async function readings(cluster: Cluster, uuids: readonly string[]): Promise<Row
         .map((share) => ({
           path: share['path'] ?? null,
           share: { name: share['name'] ?? null },
-          permissions: ((share['acls'] ?? []) as readonly Row[]).map((acl) => ({
+          permissions: (share['acls'] ?? []).map((acl) => ({
             access: acl['permission'] ?? null,
             user_or_group: acl['user_or_group'] ?? null,
           })),

@@ -4,22 +4,26 @@ import { job, uuidOfNew } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { bytes, each, flag, group, name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { Row } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import { dropChanges, SNAPSHOTS, SNAPSHOTS_MAX, takeChanges, whyKept } from '../../storage/volumes/snapshot-changes.ts'
 import { insistOnReadWrite } from '../../storage/volumes/types.ts'
-import { GROUP_SNAPSHOTS, GROUPS, MEMBERS_LOCK, volumesOfGroup } from '../members.ts'
-import type { RowOf } from '../../../model/rows.ts'
+import { GROUP_SNAPSHOTS, GROUPS, MEMBERS_LOCK } from '../members.ts'
+import type { NewOf, RowOf } from '../../../model/rows.ts'
+import type { Snapshot } from '../../../records/rows.ts'
 
 const VOLUMES = 'storage/volumes'
 
 /** The snapshot of one of the volumes, as the record keeps it. */
-interface Part {
-  readonly volume: string
-  readonly snapshot: string
+type Part = { readonly volume: string; readonly snapshot: string }
+
+declare module '../../../model/rows.ts' {
+  interface NoteTypes {
+    readonly 'application/consistency-groups/{consistency_group.uuid}/snapshots': { readonly $parts: readonly Part[] }
+  }
 }
 
-const partsOf = (row: Row) => (row['$parts'] ?? []) as unknown as readonly Part[]
+type GroupSnapshot = RowOf<typeof GROUP_SNAPSHOTS>
 
 const named = (what: string) =>
   group({
@@ -27,14 +31,14 @@ const named = (what: string) =>
     uuid: { kind: uuid(), doc: `The UUID of the ${what}.` },
   })
 
-const parts: Derivation<RowOf<'application/consistency-groups/{consistency_group.uuid}/snapshots'>> = {
+const parts: Derivation<GroupSnapshot> = {
   gives: ['snapshot_volumes', 'missing_volumes', 'is_partial', 'size'],
   async from(cluster, rows) {
     const derived: Row[] = []
     for (const row of rows) {
       const [present, missing]: [Row[], Row[]] = [[], []]
       let size = 0
-      for (const { volume, snapshot } of partsOf(row)) {
+      for (const { volume, snapshot } of row.$parts) {
         const [owner, taken] = await Promise.all([cluster.find(VOLUMES, volume), cluster.find(SNAPSHOTS, snapshot)])
         const its = { name: owner?.['name'] ?? null, uuid: volume }
         if (taken === undefined) missing.push(its)
@@ -93,7 +97,7 @@ const groupSnapshotsResource = resource({
       since: '9.14.1',
     },
     consistency_group: { doc: 'The group.', ref: GROUPS },
-    svm: { doc: 'The SVM of the group.', ref: 'svm/svms' },
+    svm: { isAlwaysSet: true, doc: 'The SVM of the group.', ref: 'svm/svms' },
     create_time: { doc: 'When the snapshot was created.', kind: time() },
     size: { doc: 'Bytes that only the snapshots of the volumes use.', kind: bytes() },
     is_partial: { doc: 'Whether snapshots of some volumes were deleted.', kind: flag() },
@@ -121,13 +125,13 @@ export const groupSnapshots: Behaviour<typeof groupSnapshotsResource> = define(g
     async plan(cluster, { draft, path }) {
       const key = uuidOfNew(cluster, draft)
       const group = await cluster.row(GROUPS, path['consistency_group.uuid'] ?? '')
-      const volumes = volumesOfGroup(group)
+      const volumes = group.$volumes
       await insistOnName(cluster, draft, group['uuid'])
       for (const volume of volumes) await insistOnTakeable(cluster, volume, draft['name'])
       const input = {
         ...draft,
         uuid: key,
-        'svm.uuid': group['svm.uuid'] ?? '',
+        'svm.uuid': group['svm.uuid'],
         'consistency_group.uuid': group['uuid'],
       }
       return { key, input, locks: volumes.map((volume) => `volume:${volume}`) }
@@ -142,14 +146,14 @@ export const groupSnapshots: Behaviour<typeof groupSnapshotsResource> = define(g
             const group = await cluster.row(GROUPS, input['consistency_group.uuid'])
             await insistOnName(cluster, input, group['uuid'])
             const changes: Change[] = []
-            const taken: Row[] = []
-            for (const volume of volumesOfGroup(group)) {
+            const taken: Part[] = []
+            for (const volume of group.$volumes) {
               await insistOnTakeable(cluster, volume, input['name'])
               const snapshot = cluster.system.random.uuid()
               taken.push({ volume, snapshot })
               changes.push(...takeChanges(cluster, snapshotOf(cluster, input, volume, snapshot)))
             }
-            const record: Row = { ...input, create_time: cluster.now(), $parts: taken }
+            const record: GroupSnapshot = { ...input, create_time: cluster.now(), $parts: taken }
             await cluster.commit([...changes, cluster.put(GROUP_SNAPSHOTS, record, { expect: 'absent' })])
           })
         },
@@ -159,11 +163,11 @@ export const groupSnapshots: Behaviour<typeof groupSnapshotsResource> = define(g
   remove: job({
     async plan(cluster, { row }) {
       await deletable(cluster, row)
-      const { 'svm.uuid': svm = '', name: called } = row
+      const { 'svm.uuid': svm, name: called } = row
       return {
         key: row['uuid'],
         input: { 'svm.uuid': svm, name: called },
-        locks: partsOf(row).map(({ volume }) => `volume:${volume}`),
+        locks: row.$parts.map(({ volume }) => `volume:${volume}`),
       }
     },
     steps: [
@@ -183,13 +187,18 @@ export const groupSnapshots: Behaviour<typeof groupSnapshotsResource> = define(g
   }),
 })
 
-function snapshotOf(cluster: Cluster, input: Row, volume: string, uuid: string): Row {
-  const { name: called = '', comment, snapmirror_label: label } = input
+function snapshotOf(
+  cluster: Cluster,
+  input: NewOf<typeof GROUP_SNAPSHOTS> & { readonly 'svm.uuid': string },
+  volume: string,
+  uuid: string,
+): Snapshot {
+  const { name: called, comment, snapmirror_label: label } = input
   return {
     uuid,
     name: called,
     'volume.uuid': volume,
-    'svm.uuid': input['svm.uuid'] ?? '',
+    'svm.uuid': input['svm.uuid'],
     create_time: cluster.now(),
     ...(comment === undefined ? {} : { comment }),
     ...(label === undefined ? {} : { snapmirror_label: label }),
@@ -197,9 +206,9 @@ function snapshotOf(cluster: Cluster, input: Row, volume: string, uuid: string):
 }
 
 /** The snapshots of volumes that it still has; fails where one of them may not go now. */
-async function deletable(cluster: Cluster, row: Row): Promise<Row[]> {
-  const left: Row[] = []
-  for (const { snapshot } of partsOf(row)) {
+async function deletable(cluster: Cluster, row: GroupSnapshot): Promise<Snapshot[]> {
+  const left: Snapshot[] = []
+  for (const { snapshot } of row.$parts) {
     const taken = await cluster.find(SNAPSHOTS, snapshot)
     if (taken === undefined) continue
     const why = whyKept(taken, cluster.now())
@@ -221,8 +230,11 @@ async function insistOnTakeable(cluster: Cluster, key: string, called: string): 
   throw failure('memberSnapshotLimit', { volume: whose, max: SNAPSHOTS_MAX })
 }
 
-async function insistOnName(cluster: Cluster, draft: Row, group: string): Promise<void> {
-  const called = textAt(draft, 'name')
+async function insistOnName(
+  cluster: Cluster,
+  { name: called }: { readonly name: string },
+  group: string,
+): Promise<void> {
   if ((await cluster.keyOfName(GROUP_SNAPSHOTS, called, group)) === undefined) return
   throw failure('groupSnapshotTaken', { name: called })
 }

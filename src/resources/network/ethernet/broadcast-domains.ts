@@ -5,7 +5,7 @@ import { inline } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { count, name, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { textAt, type Row } from '../../../model/value.ts'
+import { textOf, type Row } from '../../../model/value.ts'
 import { BROADCAST_DOMAINS, DEFAULT, IPSPACES, MTU_BYTES, NETWORK_LOCK, SUBNETS } from '../names.ts'
 import { DOMAIN, portRows } from './port-rows.ts'
 import { qualifiedPorts } from './ports.ts'
@@ -101,7 +101,7 @@ export const broadcastDomains: Behaviour<typeof broadcastDomainsResource> = defi
         await insistOnNoSubnets(cluster, key)
         const port = (await portRows(cluster)).find((one) => one[DOMAIN] === key)
         if (port !== undefined) {
-          throw failure('broadcastDomainHasPort', { node: textAt(port, 'node.name'), port: textAt(port, 'name') })
+          throw failure('broadcastDomainHasPort', { node: textOf(port['node.name']), port: textOf(port['name']) })
         }
         await removeRecord(cluster, BROADCAST_DOMAINS, key, { inUse: ({ row }) => stillHas(row) })
       },
@@ -115,5 +115,5 @@ async function insistOnNoSubnets(cluster: Cluster, key: string): Promise<void> {
 }
 
 function stillHas(subnet: Row) {
-  return failure('broadcastDomainHasSubnet', { subnet: textAt(subnet, 'name') })
+  return failure('broadcastDomainHasSubnet', { subnet: textOf(subnet['name']) })
 }

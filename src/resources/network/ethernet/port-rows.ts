@@ -4,7 +4,7 @@
  */
 import type { Cluster } from '../../../core/cluster.ts'
 import { namedUuid } from '../../../records/named-uuid.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { Row } from '../../../model/value.ts'
 import type { MachinePort } from '../../../ports/machine.ts'
 import { BROADCAST_DOMAINS, PORTS } from '../names.ts'
 
@@ -37,7 +37,11 @@ export async function portRows(cluster: Cluster): Promise<Row[]> {
   return rows
 }
 
-type Member = (port: string) => Row
+type Member = (port: string) => {
+  readonly name: string
+  readonly uuid: string
+  readonly node: { readonly name: string }
+}
 
 /** Where a port was put; '' for one that was taken out of its broadcast domain. */
 export const DOMAIN = 'broadcast_domain.uuid'
@@ -69,7 +73,7 @@ function vlanFields(vlan: NonNullable<MachinePort['vlan']>, member: Member): Row
   return {
     'vlan.tag': vlan.tag,
     'vlan.base_port.name': vlan.base,
-    'vlan.base_port.uuid': base['uuid'] ?? '',
-    'vlan.base_port.node.name': textAt(base['node'] as Row, 'name'),
+    'vlan.base_port.uuid': base.uuid,
+    'vlan.base_port.node.name': base.node.name,
   }
 }

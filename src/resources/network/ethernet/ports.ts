@@ -4,11 +4,11 @@ import { inline } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { count, each, flag, group, list, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { type Row, textAt, textOf } from '../../../model/value.ts'
+import { type Row, textOf } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import { BROADCAST_DOMAINS, DEFAULT, INTERFACES, IPSPACES, NETWORK_LOCK, PORTS } from '../names.ts'
 import { ADDRESSES, DOMAIN, portRows } from './port-rows.ts'
-import type { NewOf } from '../../../model/rows.ts'
+import type { DraftOf, NewOf } from '../../../model/rows.ts'
 
 export const qualifiedPorts = each({
   name: { kind: text(), doc: 'The name of the port on the machine.' },
@@ -133,7 +133,7 @@ export const ports: Behaviour<typeof portsResource> = define(portsResource, {
     async plan(cluster, { row, draft }) {
       const { enabled } = draft
       const domain = await chosenDomain(cluster, draft)
-      const input: Row = {
+      const input: DraftOf<'network/ethernet/ports'> = {
         ...(enabled === undefined ? {} : { enabled }),
         ...(domain === undefined ? {} : { [DOMAIN]: domain }),
       }
@@ -142,7 +142,7 @@ export const ports: Behaviour<typeof portsResource> = define(portsResource, {
     step: {
       name: 'write record',
       async run(cluster, { key, input }) {
-        const domain = textAt(input, DOMAIN)
+        const domain = input[DOMAIN] ?? ''
         // It may have gone since the plan was made.
         if (domain !== '') await cluster.row(BROADCAST_DOMAINS, domain)
         await cluster.commit([await portChange(cluster, key, input)])

@@ -5,17 +5,19 @@ import { familyOf, isWithin } from '../../../model/addresses.ts'
 import { failure } from '../../../model/failure.ts'
 import { address, count, each, group, netmask, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { Row } from '../../../model/value.ts'
 import { DEFAULT, INTERFACES, IPSPACES, NETWORK_LOCK, ROUTES } from '../names.ts'
-import type { RowOf } from '../../../model/rows.ts'
+import type { DraftOf, NewOf, RowOf } from '../../../model/rows.ts'
 
 const METRIC = 20
 const ROUTES_MAX = 4096
 
 const family = oneOf({ ipv4: 'IPv4.', ipv6: 'IPv6.' })
 
+type Route = RowOf<'network/ip/routes'>
+
 /** The network interfaces that reach the gateway without a router. */
-const reaching: Derivation<RowOf<'network/ip/routes'>> = {
+const reaching: Derivation<Route> = {
   gives: ['interfaces'],
   async from(cluster, rows) {
     const interfaces = await cluster.rows(INTERFACES)
@@ -37,16 +39,16 @@ const reaching: Derivation<RowOf<'network/ip/routes'>> = {
   },
 }
 
-const options: PlainOptions = {
+const options: PlainOptions<Route, NewOf<'network/ip/routes'>> = {
   example: { destination: { address: '198.51.100.0', netmask: '24' }, gateway: '127.0.0.254' },
   async check(cluster, row) {
-    const gateway = textAt(row, 'gateway')
+    const gateway = row['gateway']
     const anywhere = familyOf(gateway) === 'ipv4' ? '0.0.0.0' : '::'
-    const destination = textAt(row, 'destination.address') || anywhere
+    const destination = row['destination.address'] || anywhere
     const of = familyOf(destination)
     const prefix = row['destination.netmask'] ?? (destination === anywhere ? '0' : undefined)
     if (prefix === undefined) throw failure('fieldRequired', { field: 'destination.netmask' })
-    const given = textAt(row, 'destination.family')
+    const given = row['destination.family'] ?? ''
     if (given !== '' && given !== of) {
       throw failure('routeFamilyMismatch', { destination, family: given })
     }
@@ -59,7 +61,7 @@ const options: PlainOptions = {
     if ((await cluster.rows(ROUTES)).length >= ROUTES_MAX) {
       throw failure('clusterLimitReached', { max: ROUTES_MAX, things: 'routes' })
     }
-    const svm = textAt(row, 'svm.uuid')
+    const svm = row['svm.uuid'] ?? ''
     const space = await spaceOf(cluster, row)
     // It may have gone before the lock was given.
     await cluster.row(IPSPACES, space)
@@ -73,15 +75,15 @@ const options: PlainOptions = {
     }
   },
   unique: (row) => ({
-    gateway: ['svm.uuid', 'ipspace.uuid', 'destination.address', 'destination.netmask', 'gateway']
-      .map((path) => textAt(row, path))
+    gateway: (['svm.uuid', 'ipspace.uuid', 'destination.address', 'destination.netmask', 'gateway'] as const)
+      .map((path) => row[path] ?? '')
       .join('/'),
   }),
 }
 
 /** That of its SVM; of the cluster's own routes the one that is named, or the usual one. */
-async function spaceOf(cluster: Cluster, route: Row): Promise<string> {
-  const [svm, named] = [textAt(route, 'svm.uuid'), textAt(route, 'ipspace.uuid')]
+async function spaceOf(cluster: Cluster, route: DraftOf<'network/ip/routes'>): Promise<string> {
+  const { 'svm.uuid': svm = '', 'ipspace.uuid': named = '' } = route
   if (svm === '') return named || ((await cluster.keyOfName(IPSPACES, DEFAULT)) ?? '')
   const space = (await cluster.row('svm/svms', svm))['ipspace.uuid'] ?? ''
   if (named !== '' && named !== space) throw failure('routeIpspaceMismatch')

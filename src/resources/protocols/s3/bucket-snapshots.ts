@@ -47,7 +47,11 @@ export async function takeBucketSnapshot(cluster: Cluster, row: BucketSnapshot):
   ]
 }
 
-export function dropBucketSnapshot(cluster: Cluster, row: BucketSnapshot, volume: string): Change[] {
+export function dropBucketSnapshot(
+  cluster: Cluster,
+  row: Pick<BucketSnapshot, 'uuid' | 'name' | 's3_bucket.uuid'>,
+  volume: string,
+): Change[] {
   const key = row['uuid']
   return [
     { do: 'drop-snapshot', volume, snapshot: key },

@@ -213,7 +213,7 @@ export function ownedBytes(counters: VolumeCounters | undefined): number {
  * clone may write its whole size beside what it shares: to replace that frees nothing while its parent needs it.
  */
 export function footprintOf(volume: Volume, owned: number): number {
-  return isGuaranteed(volume) ? Math.max(Number(volume['size']), owned) : owned
+  return isGuaranteed(volume) ? Math.max(volume['size'], owned) : owned
 }
 
 /** Bytes that volumes of the recovery queue hold in an aggregate. Their guarantees are given up. */

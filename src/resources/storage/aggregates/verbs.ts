@@ -34,7 +34,7 @@ export const createAggregate = job({
       ...others,
       uuid: key,
       name,
-      state: 'online',
+      state: 'online' as const,
       create_time: cluster.now(),
       $folder: folderOf(textOf(path) || (await besideOldest(cluster, key))),
       $claimed: true,
@@ -61,7 +61,7 @@ export const modifyAggregate = job({
   async plan(cluster, { row, draft }: Changing<typeof AGGREGATES>) {
     const key = row['uuid']
     if (draft['name'] !== undefined) await insistOnName(cluster, draft['name'] ?? '', key)
-    return { key, input: { $change: { ...draft } }, locks: [`aggregate:${key}`] }
+    return { key, input: { $change: draft }, locks: [`aggregate:${key}`] }
   },
   steps: [
     {
@@ -69,11 +69,11 @@ export const modifyAggregate = job({
       async run(cluster, { key, input }) {
         const record = await cluster.record(AGGREGATES, key)
         if (record === undefined) throw failure('aggregateNotFound')
-        const changed: Row = { ...record.body, ...(input['$change'] as Row) }
+        const changed = { ...record.body, ...input.$change }
         const isRenamed = changed['name'] !== record.body['name']
         await cluster.commit([
           cluster.put(AGGREGATES, changed, { expect: record.revision }),
-          ...(isRenamed ? [cluster.event('aggregate.renamed', { aggregate: changed['name'] ?? '' })] : []),
+          ...(isRenamed ? [cluster.event('aggregate.renamed', { aggregate: changed['name'] })] : []),
         ])
       },
     },
@@ -151,7 +151,7 @@ async function release(cluster: Cluster, { key, input }: Work<Aggregate>): Promi
 
 /** Where an aggregate lies that names no folder: in the one that the folder of the oldest aggregate lies in. */
 async function besideOldest(cluster: Cluster, key: string): Promise<string> {
-  const byAge = (await cluster.rows(AGGREGATES)).toSorted((a, b) => Number(a['create_time']) - Number(b['create_time']))
+  const byAge = (await cluster.rows(AGGREGATES)).toSorted((a, b) => (a['create_time'] ?? 0) - (b['create_time'] ?? 0))
   const place = byAge.map((row) => cluster.engineOf(row).place).find((one) => one.lastIndexOf('/') > 0)
   if (place === undefined) throw failure('fieldRequired', { field: PATH })
   return `${place.slice(0, place.lastIndexOf('/'))}/aggregate-${key}`
@@ -195,9 +195,7 @@ async function insistOnUnused(cluster: Cluster, aggregate: Aggregate): Promise<v
   if ((await cluster.engineOf(aggregate).list()).some((tree) => active.has(tree))) {
     throw failure('aggregateBusy')
   }
-  const user = (await cluster.rows('svm/svms')).find((svm) =>
-    ((svm['aggregates'] ?? []) as readonly Row[]).some((one) => one['uuid'] === key),
-  )
+  const user = (await cluster.rows('svm/svms')).find((svm) => svm['aggregates']?.some(({ uuid }) => uuid === key))
   if (user !== undefined) {
     throw failure('aggregateOfSvm', { svm: user['name'] })
   }

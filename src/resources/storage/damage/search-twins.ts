@@ -9,8 +9,8 @@
 import type { Cluster } from '../../../core/cluster.ts'
 import { placeOf } from '../../../storage/tree-of.ts'
 import { eachInTurns } from '../../../core/time/turns.ts'
-import { type Row, textAt } from '../../../model/value.ts'
 import type { StoredBlob } from '../../../ports/catalog.ts'
+import type { Damage, Volume } from '../../../records/rows.ts'
 import { digestOfLabel } from '../../../s3/objects/labels.ts'
 import { damageOf, type Files } from './check-blob.ts'
 
@@ -22,7 +22,7 @@ const MD5 = /^[0-9a-f]{32}$/
 
 /** A damaged blob, with the record of its damage. */
 export interface DamagedBlob {
-  readonly row: Row
+  readonly row: Damage
   readonly files: Files
   readonly blob: StoredBlob
 }
@@ -44,7 +44,7 @@ export async function searchTwins(
     if (name !== undefined) sought.set(name, some)
   }
   for await (const volume of eachInTurns(cluster.system, await volumesFirst(cluster))) {
-    const uuid = textAt(volume, 'uuid')
+    const uuid = volume['uuid']
     const { aggregate, tree } = placeOf(volume)
     for (let after: string | undefined = ''; after !== undefined && sought.size > 0;) {
       const page = await cluster.catalog.storedBlobs(uuid, after, PAGE)
@@ -65,7 +65,7 @@ export async function searchTwins(
   }
 }
 
-export async function volumesFirst(cluster: Cluster, own?: string): Promise<readonly Row[]> {
+export async function volumesFirst(cluster: Cluster, own?: string): Promise<readonly Volume[]> {
   const rows = (await cluster.rows('storage/volumes')).slice(0, VOLUMES_SEARCHED)
   return [...rows.filter((row) => row['uuid'] === own), ...rows.filter((row) => row['uuid'] !== own)]
 }
@@ -84,7 +84,7 @@ export async function digestOfDamaged(
   const label = await labelOf(files, blob)
   const digest = label === undefined ? undefined : digestOfLabel(label)
   const [bucket, key] = [row['bucket.uuid'], row['key']]
-  if (digest !== undefined || typeof bucket !== 'string' || typeof key !== 'string') return digest
+  if (digest !== undefined || bucket === undefined || key === undefined) return digest
   const object = await cluster.catalog.object(bucket, Buffer.from(key))
   const isWhole = object?.blobs.length === 1 && object.blobs[0]?.blob === blob.blob
   return isWhole && MD5.test(object.etag) ? object.etag : undefined

@@ -5,7 +5,7 @@ import { plainVerbs } from '../../../core/plain.ts'
 import { failure } from '../../../model/failure.ts'
 import { count, flag, name, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import { type Row, textOf } from '../../../model/value.ts'
 import type { RowOf } from '../../../model/rows.ts'
 
 export const QOS_POLICIES = 'storage/qos/policies'
@@ -29,8 +29,9 @@ const objectCount: Derivation<RowOf<'storage/qos/policies'>> = {
 async function countUsers(cluster: Cluster): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
   for (const [type, field] of QOS_USERS) {
-    for (const row of await cluster.rows(type)) {
-      const policy = textAt<Row>(row, field)
+    const rows: readonly Row[] = await cluster.rows(type)
+    for (const row of rows) {
+      const policy = textOf(row[field])
       counts.set(policy, (counts.get(policy) ?? 0) + 1)
     }
   }
@@ -38,7 +39,7 @@ async function countUsers(cluster: Cluster): Promise<ReadonlyMap<string, number>
 }
 
 const plain = plainVerbs(QOS_POLICIES, {
-  inUse: ({ resource, row }) => failure('qosPolicyInUse', { noun: resource.noun, name: textAt(row, 'name') }),
+  inUse: ({ resource, row }) => failure('qosPolicyInUse', { noun: resource.noun, name: textOf(row['name']) }),
   check: (_cluster, row) => complete(row),
   example: { name: 'qos_example', 'svm.name': 'svm1', 'fixed.max_throughput_iops': 1000 },
 })

@@ -8,7 +8,7 @@ import { namedUuid } from '../../../records/named-uuid.ts'
 import { eachInTurns } from '../../../core/time/turns.ts'
 import { count, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { type Row, textAt, textOf } from '../../../model/value.ts'
+import { type Row, textOf } from '../../../model/value.ts'
 import { QOS_POLICIES, QOS_USERS } from './policies.ts'
 
 export const QOS_WORKLOADS = 'storage/qos/workloads'
@@ -30,8 +30,9 @@ export interface Workload {
 export async function workloadsOf(cluster: Cluster): Promise<readonly Workload[]> {
   const workloads: Workload[] = []
   for (const [type, field] of QOS_USERS) {
-    for await (const object of eachInTurns(cluster.system, await cluster.shortRows(type))) {
-      const policy = textAt<Row>(object, field)
+    const objects: readonly Row[] = await cluster.shortRows(type)
+    for await (const object of eachInTurns(cluster.system, objects)) {
+      const policy = textOf(object[field])
       // Volumes are measured one by one whether they name a policy or not.
       if (policy === '' && type !== 'storage/volumes') continue
       const key = keyOf(object)
@@ -40,13 +41,13 @@ export async function workloadsOf(cluster: Cluster): Promise<readonly Workload[]
       workloads.push({
         uuid: id,
         number,
-        name: `${object['name'] ?? ''}-wid${number}`,
+        name: `${textOf(object['name'])}-wid${number}`,
         isUserDefined: policy !== '',
         type,
         object,
         key,
         policy,
-        svm: textAt<Row>(object, type === 'svm/svms' ? 'uuid' : 'svm.uuid'),
+        svm: textOf(object[type === 'svm/svms' ? 'uuid' : 'svm.uuid']),
       })
     }
   }
@@ -55,7 +56,7 @@ export async function workloadsOf(cluster: Cluster): Promise<readonly Workload[]
 
 /** Qtrees have a number within their volume. */
 function keyOf(object: Row): string {
-  return textAt(object, 'uuid') || `${textAt(object, 'volume.uuid')}/${textOf(object['id'])}`
+  return textOf(object['uuid']) || `${textOf(object['volume.uuid'])}/${textOf(object['id'])}`
 }
 
 const qosWorkloadsResource = resource({
@@ -108,7 +109,7 @@ export const qosWorkloads: Behaviour<typeof qosWorkloadsResource> = define(qosWo
 
 function rowOf(workload: Workload, volumes: ReadonlyMap<unknown, string>): Row {
   const { type, object } = workload
-  const volume = type === 'storage/volumes' ? textAt(object, 'name') : volumes.get(object['volume.uuid'])
+  const volume = type === 'storage/volumes' ? textOf(object['name']) : volumes.get(object['volume.uuid'])
   return {
     uuid: workload.uuid,
     name: workload.name,
@@ -117,6 +118,6 @@ function rowOf(workload: Workload, volumes: ReadonlyMap<unknown, string>): Row {
     'policy.uuid': workload.policy === '' ? null : workload.policy,
     'svm.uuid': workload.svm,
     volume: volume ?? null,
-    qtree: type === 'storage/qtrees' ? textAt(object, 'name') : null,
+    qtree: type === 'storage/qtrees' ? textOf(object['name']) : null,
   }
 }

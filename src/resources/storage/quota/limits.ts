@@ -1,8 +1,8 @@
 /** Rules of quotas are records; what they say is in force where the catalog has it, which is while quotas are on. */
 import type { Cluster } from '../../../core/cluster.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { Row } from '../../../model/value.ts'
 import type { Change, QuotaLimits, QuotaTarget } from '../../../ports/catalog.ts'
-import type { Volume } from '../../../records/rows.ts'
+import type { QuotaRule, Volume } from '../../../records/rows.ts'
 
 export const QUOTA_RULES = 'storage/quota/rules'
 
@@ -13,22 +13,25 @@ export function areQuotasOn(volume: Volume): boolean {
   return volume['quota.enabled'] === true
 }
 
+type Targeting = Pick<QuotaRule, 'type' | 'qtree.id' | 'users' | 'group.name' | 'group.id'>
+
 /** Whom a rule is about. Users and groups that are given by number are kept apart from those with names. */
-export function targetOf(rule: Row): QuotaTarget {
+export function targetOf(rule: Targeting): QuotaTarget {
   const { type, 'qtree.id': id } = rule
-  const tree = typeof id === 'number' ? { tree: id } : {}
+  const tree = id === undefined ? {} : { tree: id }
   if (type === 'user') {
-    const [user] = (rule['users'] ?? []) as readonly Row[]
-    return { type, ...tree, name: named(user, 'name', 'id') }
+    const [user] = rule['users'] ?? []
+    return { type, ...tree, name: named(user?.name, user?.id) }
   }
-  return type === 'group' ? { type, ...tree, name: named(rule, 'group.name', 'group.id') } : { type: 'tree', ...tree }
+  return type === 'group'
+    ? { type, ...tree, name: named(rule['group.name'], rule['group.id']) }
+    : { type: 'tree', ...tree }
 }
 
 const BY_NUMBER = 'id:'
 
-function named(row: Row | undefined, name: string, id: string): string {
-  const number = textAt(row, id)
-  return number === '' ? textAt(row, name) : `${BY_NUMBER}${number}`
+function named(name = '', number = ''): string {
+  return number === '' ? name : `${BY_NUMBER}${number}`
 }
 
 /** The same the other way. */
@@ -46,9 +49,13 @@ const LIMITS = [
   ['softFiles', 'files.soft_limit'],
 ] as const
 
-export function limitsOf(rule: Row): QuotaLimits {
-  const given = LIMITS.filter(([, field]) => typeof rule[field] === 'number')
-  return Object.fromEntries(given.map(([limit, field]) => [limit, Number(rule[field])]))
+export function limitsOf(rule: Pick<QuotaRule, (typeof LIMITS)[number][1]>): QuotaLimits {
+  return Object.fromEntries(
+    LIMITS.flatMap(([limit, field]) => {
+      const value = rule[field] ?? null
+      return value === null ? [] : [[limit, value]]
+    }),
+  )
 }
 
 export function fieldsOfLimits(limits: QuotaLimits): Row {
@@ -61,7 +68,7 @@ export function fieldsOfLimits(limits: QuotaLimits): Row {
 }
 
 /** What the catalog has to be told of a rule that is written, or taken away (`null`). Nothing while quotas are off. */
-export function limitChanges(volume: Volume, rule: Row, limits: QuotaLimits | null): Change[] {
+export function limitChanges(volume: Volume, rule: Targeting, limits: QuotaLimits | null): Change[] {
   if (!areQuotasOn(volume)) return []
   return [{ do: 'set-quota', volume: volume['uuid'], quota: targetOf(rule), limits }]
 }

@@ -3,7 +3,8 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { eachInTurns } from '../../../core/time/turns.ts'
 import { bytes, count, each, oneOf, text, percent as percentKind, flag } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { RowOf } from '../../../model/rows.ts'
+import type { Row } from '../../../model/value.ts'
 import type { QuotaRow } from '../../../ports/catalog.ts'
 import { QTREE_ID_MAX, QTREES, qtreesOf } from '../qtree-verbs.ts'
 import { areQuotasOn, fieldsOfLimits, fieldsOfTarget } from './limits.ts'
@@ -81,7 +82,7 @@ export const quotaReports: Behaviour<typeof quotaReportsResource> = define(quota
   async rows(cluster, path, args) {
     const wanted = path['volume.uuid']
     const isWhole = args['show_default_records'] !== false
-    const rows: Row[] = []
+    const rows: Report[] = []
     for await (const volume of eachInTurns(cluster.system, await cluster.rows('storage/volumes'))) {
       if (!areQuotasOn(volume) || (wanted !== undefined && volume['uuid'] !== wanted)) continue
       rows.push(...(await reportsOf(cluster, volume)))
@@ -90,19 +91,21 @@ export const quotaReports: Behaviour<typeof quotaReportsResource> = define(quota
   },
 })
 
+type Report = RowOf<'storage/quota/reports'>
+
 /** Whether it is of nobody: the limits of all without a rule. */
-function isOfAll(report: Row): boolean {
+function isOfAll(report: Report): boolean {
   if (report['type'] === 'tree') return report['qtree.id'] === undefined
-  const names = report['type'] === 'user' ? ((report['users'] ?? []) as readonly Row[])[0] : undefined
-  return (names?.['name'] ?? report['group.name']) === ''
+  const name = report['type'] === 'user' ? report['users']?.[0]?.name : undefined
+  return (name ?? report['group.name']) === ''
 }
 
-async function reportsOf(cluster: Cluster, volume: Volume): Promise<Row[]> {
+async function reportsOf(cluster: Cluster, volume: Volume): Promise<Report[]> {
   const uuid = volume['uuid']
   const quotas = await cluster.catalog.quotas(uuid)
   const qtrees = qtreesOf(volume, await cluster.rows(QTREES, uuid))
-  const names = new Map(qtrees.map((qtree) => [Number(qtree['id']), textAt(qtree, 'name')]))
-  const rows: Row[] = []
+  const names = new Map(qtrees.map((qtree) => [qtree['id'], qtree['name'] ?? '']))
+  const rows: Report[] = []
   const report = (quota: QuotaRow) =>
     rows.push({
       'svm.uuid': volume['svm.uuid'],

@@ -1,7 +1,7 @@
 import type { Cluster } from '../../../core/cluster.ts'
 import { inline, uuidOfNew, type Changing, type Making } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { NewOf } from '../../../model/rows.ts'
 import { QTREES, volumeOf } from '../qtree-verbs.ts'
 import { limitChanges, limitsOf, quotaLock, QUOTA_RULES, targetOf } from './limits.ts'
 
@@ -11,6 +11,8 @@ export const QUOTA_RULES_MAX = 5000
 const SPACE_MIN = 1024
 const SPACE_MAX = 2 ** 50
 const FILES_MAX = 2 ** 32 - 1
+
+type NewRule = NewOf<typeof QUOTA_RULES>
 
 const TARGET = `${QUOTA_RULES}:target`
 const TARGET_FIELDS = { tree: 'qtree.name', user: 'users', group: 'group.name' } as const
@@ -23,11 +25,12 @@ export const createRule = inline({
     users: [{ name: 'anna' }],
     'space.hard_limit': 1_073_741_824,
   },
-  alone: ({ draft }) => [quotaLock(textAt(draft, 'volume.uuid'))],
+  alone: ({ draft }: Making<typeof QUOTA_RULES>) => [quotaLock(draft['volume.uuid'])],
   async plan(cluster, { draft }: Making<typeof QUOTA_RULES>) {
     await volumeOf(cluster, draft)
     checkTarget(draft)
-    const row = withLimits({ ...draft, ...(await qtreeOf(cluster, draft)) })
+    const { 'qtree.name': qtree = '', ...given } = draft
+    const row = withLimits({ ...given, ...(await qtreeOf(cluster, draft['volume.uuid'], qtree)) })
     await insistOnPlace(cluster, row)
     const key = uuidOfNew(cluster, draft)
     return { key, input: { ...row, uuid: key } }
@@ -45,7 +48,7 @@ export const createRule = inline({
 })
 
 export const modifyRule = inline({
-  alone: ({ row }) => [quotaLock(textAt(row, 'volume.uuid'))],
+  alone: ({ row }: Changing<typeof QUOTA_RULES>) => [quotaLock(row['volume.uuid'])],
   plan(_cluster, { row, draft }: Changing<typeof QUOTA_RULES>) {
     withLimits({ ...row, ...draft })
     return Promise.resolve({ key: row['uuid'], input: { ...draft } })
@@ -56,7 +59,7 @@ export const modifyRule = inline({
       const record = await cluster.record(QUOTA_RULES, key)
       if (record === undefined) throw failure('quotaRuleNotFound')
       const row = withLimits({ ...record.body, ...input })
-      const volume = await cluster.row('storage/volumes', textAt(row, 'volume.uuid'))
+      const volume = await cluster.row('storage/volumes', row['volume.uuid'])
       await cluster.commit([
         cluster.put(QUOTA_RULES, row, { expect: record.revision, unique: { [TARGET]: uniqueTarget(row) } }),
         ...limitChanges(volume, row, limitsOf(row)),
@@ -66,7 +69,7 @@ export const modifyRule = inline({
 })
 
 export const removeRule = inline({
-  alone: ({ row }) => [quotaLock(textAt(row, 'volume.uuid'))],
+  alone: ({ row }: Changing<typeof QUOTA_RULES>) => [quotaLock(row['volume.uuid'])],
   plan: (_cluster, { row }: Changing<typeof QUOTA_RULES>) => Promise.resolve({ key: row['uuid'], input: {} }),
   step: {
     name: 'remove record',
@@ -80,10 +83,10 @@ export const removeRule = inline({
 })
 
 /** Each type of rule names its target in its own way, and in no other. */
-function checkTarget(draft: Row): void {
-  const users = draft['users'] as readonly Row[] | undefined
+function checkTarget(draft: NewRule): void {
+  const { users } = draft
   const hasGroup = draft['group.name'] !== undefined || draft['group.id'] !== undefined
-  switch (textAt(draft, 'type')) {
+  switch (draft['type']) {
     case 'tree':
       if (draft['qtree.name'] === undefined || users !== undefined || hasGroup) {
         throw failure('treeRuleTarget')
@@ -97,12 +100,12 @@ function checkTarget(draft: Row): void {
       if (others.length > 0) {
         throw failure('userRuleForSeveral')
       }
-      if ((user['name'] === undefined) === (user['id'] === undefined)) {
+      if ((user.name === undefined) === (user.id === undefined)) {
         throw failure('userRuleNameAndId')
       }
       break
     }
-    default:
+    case 'group':
       if (!hasGroup || users !== undefined) {
         throw failure('groupRuleTarget')
       }
@@ -113,50 +116,51 @@ function checkTarget(draft: Row): void {
 }
 
 /** The qtree that is named, by its number. */
-async function qtreeOf(cluster: Cluster, draft: Row): Promise<Row> {
-  const name = textAt(draft, 'qtree.name')
-  const unnamed = { 'qtree.name': null }
-  if (name === '') return unnamed
-  const key = await cluster.keyOfName(QTREES, name, textAt(draft, 'volume.uuid'))
+async function qtreeOf(cluster: Cluster, volume: string, name: string): Promise<{ readonly 'qtree.id'?: number }> {
+  if (name === '') return {}
+  const key = await cluster.keyOfName(QTREES, name, volume)
   if (key === undefined) throw failure('qtreeUnknown', { name: name.slice(0, 80) })
-  return { ...unnamed, 'qtree.id': Number(key.split('/')[1]) }
+  return { 'qtree.id': Number(key.split('/')[1]) }
 }
 
 /** Limits as they are kept, or why they cannot be. */
-function withLimits(row: Row): Row {
-  const kept: Record<string, Row[string]> = { ...row }
-  if (row['type'] === 'user') kept['user_mapping'] ??= false
-  else if (row['user_mapping'] === true) throw failure('userMappingNeedless')
-  for (const [unit, max] of [
-    ['space', SPACE_MAX],
-    ['files', FILES_MAX],
-  ] as const) {
-    for (const field of [`${unit}.hard_limit`, `${unit}.soft_limit`]) {
-      const given = row[field]
-      if (typeof given !== 'number') continue
-      if (given > max) throw failure('quotaLimitTooLarge', { max, field })
-      if (unit === 'space') kept[field] = Math.max(given, SPACE_MIN)
-    }
-    const hard = kept[`${unit}.hard_limit`]
-    const soft = kept[`${unit}.soft_limit`]
-    if (typeof hard === 'number' && typeof soft === 'number' && soft > hard) {
-      throw failure('softLimitAboveHard', { unit })
-    }
+function withLimits<Rule extends NewRule>(row: Rule): Rule {
+  const isOfUser = row['type'] === 'user'
+  if (!isOfUser && row['user_mapping'] === true) throw failure('userMappingNeedless')
+  const mapping = isOfUser ? { user_mapping: row['user_mapping'] ?? false } : {}
+  return {
+    ...row,
+    ...mapping,
+    ...limitsOn(row, 'space', SPACE_MAX, SPACE_MIN),
+    ...limitsOn(row, 'files', FILES_MAX, 0),
   }
-  return kept
 }
 
-function uniqueTarget(rule: Row): string {
+function limitsOn(row: NewRule, unit: 'space' | 'files', max: number, min: number): Partial<NewRule> {
+  const limit = (field: `${typeof unit}.${'hard' | 'soft'}_limit`) => {
+    const given = row[field] ?? null
+    if (given !== null && given > max) throw failure('quotaLimitTooLarge', { max, field })
+    return given === null ? null : Math.max(given, min)
+  }
+  const [hard, soft] = [limit(`${unit}.hard_limit`), limit(`${unit}.soft_limit`)]
+  if (hard !== null && soft !== null && soft > hard) throw failure('softLimitAboveHard', { unit })
+  return {
+    ...(hard === null ? {} : { [`${unit}.hard_limit`]: hard }),
+    ...(soft === null ? {} : { [`${unit}.soft_limit`]: soft }),
+  }
+}
+
+function uniqueTarget(rule: NewRule): string {
   const { type, tree = '', name = '' } = targetOf(rule)
-  return `${textAt(rule, 'volume.uuid')}/${type}/${tree}/${name}`
+  return `${rule['volume.uuid']}/${type}/${tree}/${name}`
 }
 
 /** A target has one rule, and a volume so many. */
-async function insistOnPlace(cluster: Cluster, rule: Row): Promise<void> {
+async function insistOnPlace(cluster: Cluster, rule: NewRule): Promise<void> {
   if ((await cluster.catalog.holder(TARGET, uniqueTarget(rule))) !== undefined) {
     throw failure('quotaRuleTaken', { field: TARGET_FIELDS[targetOf(rule).type] })
   }
-  if ((await cluster.rows(QUOTA_RULES, textAt(rule, 'volume.uuid'))).length >= QUOTA_RULES_MAX) {
+  if ((await cluster.rows(QUOTA_RULES, rule['volume.uuid'])).length >= QUOTA_RULES_MAX) {
     throw failure('quotaRuleLimitReached', { max: QUOTA_RULES_MAX })
   }
 }

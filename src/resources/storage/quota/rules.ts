@@ -1,5 +1,5 @@
 import { type Behaviour, define, type Derivation } from '../../../core/behaviour.ts'
-import { bytes, count, each, flag, oneOf, text, uuid } from '../../../model/kinds/index.ts'
+import { bytes, count, each, flag, type Kind, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { groups, resource } from '../../../model/resource.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
 import type { Row } from '../../../model/value.ts'
@@ -14,10 +14,10 @@ const id = (doc: string) => ({
   doc,
   kind: text({ charactersMax: 32, pattern: /^\d+$/, patternDoc: 'the number of a user or group' }),
 })
-const limited = (doc: string, kind: FieldDeclaration['kind']) =>
+const limited = (doc: string, kind: Kind<number> = bytes()) =>
   ({
     doc: `${doc} \`-1\` or \`-\`: none.`,
-    kind: limit(kind ?? bytes()),
+    kind: limit(kind),
     set: 'always',
   }) as const satisfies FieldDeclaration
 
@@ -30,7 +30,7 @@ const qtreeNames: Derivation<RowOf<'storage/quota/rules'>> = {
       const { 'qtree.id': qtree, type } = row
       if (qtree === undefined) derived.push(type === 'tree' ? { 'qtree.name': '' } : {})
       else {
-        const found = await cluster.find(QTREES, `${row['volume.uuid']}/${String(row['qtree.id'] ?? '')}`)
+        const found = await cluster.find(QTREES, `${row['volume.uuid']}/${qtree}`)
         derived.push({ 'qtree.name': found?.['name'] ?? null })
       }
     }

@@ -1,7 +1,7 @@
 /** Which objects are lost with blobs: by the labels of their files, or where these cannot be read by looking through rows. */
 import type { Cluster } from '../../../core/cluster.ts'
 import type { DamageKind, FoundDamage } from '../../../storage/damage.ts'
-import { isRecord, textAt, type Value } from '../../../model/value.ts'
+import { isRecord, textOf, type Value } from '../../../model/value.ts'
 import type { VersionPosition } from '../../../ports/catalog.ts'
 import { VolumesFailure } from '../../../ports/volumes.ts'
 import type { Files } from '../damage/check-blob.ts'
@@ -51,7 +51,7 @@ async function objectOfLabel(
     try {
       const label = JSON.parse(Buffer.from(await reader.label()).toString()) as Value
       if (!isRecord(label)) return undefined
-      const [bucket, key] = [textAt(label, 'bucket'), Buffer.from(textAt(label, 'key'), 'base64')]
+      const [bucket, key] = [textOf(label['bucket']), Buffer.from(textOf(label['key']), 'base64')]
       const row = await catalog.object(bucket, key)
       if (row?.blobs.some((one) => one.blob === blob) !== true) return undefined
       return { bucket, key: key.toString(), version: row.version }

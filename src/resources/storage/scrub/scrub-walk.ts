@@ -9,13 +9,14 @@
  *
  * Where the walk is, and what it has counted, is kept with its job: after a restart it goes on there.
  */
+import type { StoredVolume } from '../../../records/rows.ts'
 import { ByteRate } from '../../../core/time/byte-rate.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { DAMAGE, DAMAGE_RECORDS_MAX, isLoss, noteDamage, type DamageKind } from '../../../storage/damage.ts'
 import { placeOf } from '../../../storage/tree-of.ts'
 import { untilAvailable } from '../../../core/jobs/until-available.ts'
 import { Interrupted, type Work } from '../../../core/verb.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { NewOf } from '../../../model/rows.ts'
 import { CommitRefused, type StoredBlob } from '../../../ports/catalog.ts'
 import { VolumesFailure } from '../../../ports/volumes.ts'
 import { checkBlob, damageOf, isThere, type Files } from '../damage/check-blob.ts'
@@ -34,7 +35,7 @@ const REST_TIMES = 10
 /** After a crash no more than that is read again. */
 const NOTE_EVERY_MS = 2000
 
-export interface ScrubCounts {
+export type ScrubCounts = {
   readonly examined: number
   readonly examinedBytes: number
   /** Blobs that are damaged, known before or not. */
@@ -49,10 +50,21 @@ export interface ScrubCounts {
 
 const NOTHING: ScrubCounts = { examined: 0, examinedBytes: 0, damaged: 0, unexpected: 0, setAside: 0, upgraded: 0 }
 
+export type ScrubWork = Work<
+  NewOf<'private/scrubs'> & { readonly uuid: string },
+  {
+    readonly startMs: number
+    /** The volume that is read, the last blob of it that was, and what was counted up to that. */
+    readonly volume: string
+    readonly after: string
+    readonly counts: ScrubCounts
+  }
+>
+
 export class ScrubWalk {
   counts: ScrubCounts
   readonly #cluster: Cluster
-  readonly #work: Work
+  readonly #work: ScrubWork
   readonly #aggregate: string
   readonly #rate: ByteRate
   /** The volume that is walked through, and the last blob of it. All volumes before it are done. */
@@ -64,23 +76,23 @@ export class ScrubWalk {
   /** When losses may be named again. */
   #nameAtMs = 0
 
-  constructor(cluster: Cluster, work: Work, aggregate: string, bytesPerSecond: number) {
+  constructor(cluster: Cluster, work: ScrubWork, aggregate: string, bytesPerSecond: number) {
     this.#cluster = cluster
     this.#work = work
     this.#aggregate = aggregate
     this.#rate = new ByteRate(cluster.system, bytesPerSecond)
-    this.counts = { ...NOTHING, ...(work.memo['counts'] as Partial<ScrubCounts> | undefined) }
+    this.counts = { ...NOTHING, ...work.memo.counts }
     this.#countsAt = this.counts
-    this.#at = { volume: textAt(work.memo, 'volume'), after: textAt(work.memo, 'after') }
+    this.#at = { volume: work.memo.volume ?? '', after: work.memo.after ?? '' }
     this.#notedAtMs = cluster.system.clock.elapsed()
   }
 
   /** Goes on where the memo says. */
   async go(): Promise<void> {
     for (;;) {
-      const volume = (await this.#volumes()).find((row) => textAt(row, 'uuid') >= this.#at.volume)
+      const volume = (await this.#volumes()).find((row) => row['uuid'] >= this.#at.volume)
       if (volume === undefined) return
-      const uuid = textAt(volume, 'uuid')
+      const uuid = volume['uuid']
       if (uuid !== this.#at.volume) this.#at = { volume: uuid, after: '' }
       await this.#walk(volume)
       // Behind all that begin with it there is no other.
@@ -90,7 +102,7 @@ export class ScrubWalk {
   }
 
   /** Those that lie in the aggregate, deleted ones that can be recovered included, in the order of their UUIDs. */
-  async #volumes(): Promise<Row[]> {
+  async #volumes(): Promise<StoredVolume[]> {
     const types = ['storage/volumes', RECOVERY_QUEUE] as const
     const rows = (await Promise.all(types.map((type) => this.#cluster.rows(type)))).flat()
     return rows
@@ -98,8 +110,8 @@ export class ScrubWalk {
       .toSorted((a, b) => (a['uuid'] < b['uuid'] ? -1 : 1))
   }
 
-  async #walk(row: Row): Promise<void> {
-    const volume = textAt(row, 'uuid')
+  async #walk(row: StoredVolume): Promise<void> {
+    const volume = row['uuid']
     const { tree } = placeOf(row)
     const files = { volumes: await this.#cluster.volumesOf(this.#aggregate), tree }
     const losses: Loss[] = []
@@ -137,7 +149,7 @@ export class ScrubWalk {
   }
 
   async #isThere(volume: string, tree: string): Promise<boolean> {
-    return (await this.#volumes()).some((row) => textAt(row, 'uuid') === volume && placeOf(row).tree === tree)
+    return (await this.#volumes()).some((row) => row['uuid'] === volume && placeOf(row).tree === tree)
   }
 
   /**
@@ -270,7 +282,7 @@ export class ScrubWalk {
     this.#notedAtMs = this.#cluster.system.clock.elapsed()
     const { usedBytes } = await this.#cluster.catalog.aggregate(this.#aggregate)
     const done = Math.min(1, this.counts.examinedBytes / Math.max(1, usedBytes))
-    const counts = this.#countsAt as unknown as Row
+    const counts = this.#countsAt
     await untilAvailable(this.#cluster, this.#work, async () => {
       await this.#work.commit([], { ...this.#at, counts })
       await this.#work.progress(done, `${this.counts.examinedBytes} bytes (${Math.floor(done * 100)}%) verified`)

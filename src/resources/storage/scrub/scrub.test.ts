@@ -21,14 +21,14 @@ import { aggregateOf } from '../../../storage/aggregate-of.ts'
 import { DAMAGE } from '../../../storage/damage.ts'
 import { Housekeeping } from '../../../background/housekeeping.ts'
 import { RESTORED } from '../../../records/restored.ts'
-import { Interrupted, type Work } from '../../../core/verb.ts'
+import { Interrupted } from '../../../core/verb.ts'
 import { SAMPLE_CONTENT, sampleOfFormat1, sampleOfFormat2 } from '../../../engines/directory/kept-samples.ts'
 import { type Row, textAt, type Value } from '../../../model/value.ts'
 import { VolumesFailure } from '../../../ports/volumes.ts'
 import { contents } from '../../../ports/volumes.suite.ts'
 import { ScrubSchedule } from '../../../background/scrub-schedule.ts'
 import { SCRUBS } from './notes.ts'
-import { ScrubWalk } from './scrub-walk.ts'
+import { ScrubWalk, type ScrubWork } from './scrub-walk.ts'
 
 let folder: string
 let open: JobsCluster
@@ -231,9 +231,9 @@ test('a scrub that was interrupted goes on where it was', async () => {
   const stop = new AbortController()
   const memo: Record<string, Value> = {}
   const looked: string[] = []
-  const work = (signal: AbortSignal): Work => ({
+  const work = (signal: AbortSignal): ScrubWork => ({
     key: 'k',
-    input: {},
+    input: { uuid: 'k', 'aggregate.uuid': aggregate },
     memo,
     stopping: signal,
     progress: () => Promise.resolve(),
@@ -270,9 +270,9 @@ test('a scrub that was interrupted goes on where it was', async () => {
 
 test('a scrub that a crash ends at any of its notes counts everything once when it goes on there', async () => {
   const found = async (memo: Record<string, Value>, noted: (memo: Record<string, Value>) => void) => {
-    const work: Work = {
+    const work: ScrubWork = {
       key: 'k',
-      input: {},
+      input: { uuid: 'k', 'aggregate.uuid': aggregate },
       memo,
       stopping: new AbortController().signal,
       progress: () => Promise.resolve(),

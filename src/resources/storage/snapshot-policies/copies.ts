@@ -2,7 +2,7 @@
 import type { Cluster } from '../../../core/cluster.ts'
 import { failure } from '../../../model/failure.ts'
 import { count, each, group, text, uuid, type Kind } from '../../../model/kinds/index.ts'
-import { isRecord, type Row, textAt, type Value } from '../../../model/value.ts'
+import { isRecord, type Row, textOf, type Value } from '../../../model/value.ts'
 import { SCHEDULES } from '../../cluster/schedules.ts'
 
 export const SNAPSHOT_POLICIES = 'storage/snapshot-policies'
@@ -104,13 +104,13 @@ async function settleCopy(cluster: Cluster, given: Row, svm: string): Promise<Co
   const wanted = isRecord(given['schedule']) ? (given['schedule'] as Row) : {}
   const schedule = await scheduleNamed(cluster, wanted, svm)
   if (typeof given['count'] !== 'number') throw failure('fieldRequired', { field: 'copies.count' })
-  const label = textAt(given, 'snapmirror_label')
-  const period = textAt(given, 'retention_period')
-  const prefix = textAt(given, 'prefix')
+  const label = textOf(given['snapmirror_label'])
+  const period = textOf(given['retention_period'])
+  const prefix = textOf(given['prefix'])
   return {
-    schedule: { uuid: textAt(schedule, 'uuid') },
+    schedule: { uuid: textOf(schedule['uuid']) },
     // Names of schedules may have blanks, those of snapshots not.
-    prefix: prefix === '' ? textAt(schedule, 'name').replaceAll(' ', '_') : prefix,
+    prefix: prefix === '' ? textOf(schedule['name']).replaceAll(' ', '_') : prefix,
     count: given['count'],
     ...(label === '' || label === NO_LABEL ? {} : { snapmirror_label: label }),
     ...(period === '' || period === NO_PERIOD ? {} : { retention_period: period }),

@@ -3,7 +3,7 @@ import { inline, type Verb, type VerbRequest } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { text, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { type Row, textAt, type Value } from '../../../model/value.ts'
+import { type Row, textOf, type Value } from '../../../model/value.ts'
 import { SCHEDULES, SCHEDULES_LOCK } from '../../cluster/schedules.ts'
 import { changePolicy } from '../snapshot-policies.ts'
 import { copiesOf, copyFields, settleCopies, shownCopy, SNAPSHOT_POLICIES, type Copy } from './copies.ts'
@@ -68,7 +68,7 @@ function changing(change: Change): Verb {
       const row = request.row ?? {}
       const before = copiesOf(policy)
       const copies = await settleCopies(cluster, change({ draft, row }, before) as Value[], policy['svm.uuid'] ?? '')
-      const schedule = request.row === undefined ? copies.at(-1)?.schedule.uuid : textAt(row, 'schedule.uuid')
+      const schedule = request.row === undefined ? copies.at(-1)?.schedule.uuid : textOf(row['schedule.uuid'])
       return { key: schedule ?? '', input: { policy: key, draft, row }, locks: [SCHEDULES_LOCK] }
     },
     step: {
@@ -77,7 +77,7 @@ function changing(change: Change): Verb {
         const row = input['row']
         await changePolicy(cluster, input['policy'], (policy) => {
           const copies = copiesOf(policy)
-          if (textAt(row, 'schedule.uuid') !== '' && !copies.some((copy) => isOf(copy, row))) {
+          if (textOf(row['schedule.uuid']) !== '' && !copies.some((copy) => isOf(copy, row))) {
             throw failure('snapshotPolicyScheduleGone')
           }
           return { copies: change({ draft: input['draft'], row }, copies) as Value }

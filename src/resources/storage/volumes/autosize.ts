@@ -97,7 +97,8 @@ export function isAutosizing(volume: Volume): boolean {
  * together. A size that is set by hand moves a limit that it goes beyond.
  */
 export function withAutosize(volume: Volume, given: VolumeDraft, sizeBytesMax: number): Volume {
-  if (Number(volume['space.nearly_full_threshold_percent']) > Number(volume['space.full_threshold_percent'])) {
+  const { 'space.nearly_full_threshold_percent': nearlyFull, 'space.full_threshold_percent': full } = volume
+  if ((nearlyFull ?? NEARLY_FULL_PERCENT) > (full ?? FULL_PERCENT)) {
     throw failure('fullThresholdsReversed')
   }
   if (!isAutosizing(volume)) return volume
@@ -106,7 +107,7 @@ export function withAutosize(volume: Volume, given: VolumeDraft, sizeBytesMax: n
   if (grow < shrink + 2 * MARGIN) {
     throw failure('autosizeThresholdsTooClose', { points: 2 * MARGIN })
   }
-  const size = Number(volume['size'])
+  const size = volume['size']
   let maximum = volume['autosize.maximum'] ?? 0
   let minimum = volume['autosize.minimum'] ?? size
   if (size > maximum) {
@@ -126,22 +127,22 @@ export function withAutosize(volume: Volume, given: VolumeDraft, sizeBytesMax: n
 
 /** The size up to which a volume grows by itself. */
 export function largestSize(volume: Volume): number {
-  return isAutosizing(volume) ? Number(volume['autosize.maximum']) : Number(volume['size'])
+  return isAutosizing(volume) ? (volume['autosize.maximum'] ?? volume['size']) : volume['size']
 }
 
 /** The size that a volume should have when it holds so much. */
 export function wantedSize(volume: Volume, held: Held): number {
-  const size = Number(volume['size'])
+  const size = volume['size']
   if (!isAutosizing(volume)) return size
   const grow = percentOf(volume, 'autosize.grow_threshold', GROW_THRESHOLD)
   const shrink = percentOf(volume, 'autosize.shrink_threshold', SHRINK_THRESHOLD)
   const charged = chargedTo(volume, held)
   const sizeWith = (percent: number) => sizeFor(held, percent, reservePercent(volume))
   if (charged * 100 > size * grow) {
-    return Math.max(size, Math.min(Number(volume['autosize.maximum']), sizeWith(grow - MARGIN)))
+    return Math.max(size, Math.min(volume['autosize.maximum'] ?? size, sizeWith(grow - MARGIN)))
   }
   if (volume['autosize.mode'] === 'grow_shrink' && charged * 100 < size * shrink) {
-    return Math.min(size, Math.max(Number(volume['autosize.minimum']), sizeWith(shrink + MARGIN)))
+    return Math.min(size, Math.max(volume['autosize.minimum'] ?? size, sizeWith(shrink + MARGIN)))
   }
   return size
 }

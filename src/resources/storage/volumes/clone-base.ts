@@ -5,13 +5,12 @@
 import type { Cluster } from '../../../core/cluster.ts'
 import { treeOf } from '../../../storage/tree-of.ts'
 import { failure } from '../../../model/failure.ts'
-import type { Row } from '../../../model/value.ts'
 import type { Change, StoredRecord } from '../../../ports/catalog.ts'
 import { AGGREGATES_LOCK } from '../aggregates/space.ts'
 import { BASE, PARENT } from './clone-fields.ts'
 import { insistOnNoMove } from './movement.ts'
 import { CLONE_OWNER, dropChanges, ownersOf, SNAPSHOTS, SNAPSHOTS_MAX, takeChanges } from './snapshot-changes.ts'
-import type { Volume } from '../../../records/rows.ts'
+import type { Snapshot, Volume } from '../../../records/rows.ts'
 
 /** Set where the snapshot was taken for the clone alone: it goes when the clone needs it no more. */
 export const TAKEN = '$baseTaken'
@@ -29,7 +28,7 @@ export async function insistOnNoneBeingCloned(cluster: Cluster, volume: string):
 }
 
 /** Those of a volume that have not been split. */
-export async function clonesOf(cluster: Cluster, volume: string): Promise<Row[]> {
+export async function clonesOf(cluster: Cluster, volume: string): Promise<Volume[]> {
   return (await cluster.rows('storage/volumes')).filter((row) => (row[PARENT] ?? '') === volume)
 }
 
@@ -64,11 +63,11 @@ async function takeBase(cluster: Cluster, clone: Volume): Promise<void> {
     throw failure('cloneParentSnapshotLimit', { max: SNAPSHOTS_MAX })
   }
   const now = cluster.now()
-  const row: Row = {
+  const row: Snapshot = {
     uuid: clone[BASE] ?? '',
     name: baseName(clone['name'], clone[BASE] ?? '', now),
     'volume.uuid': volume,
-    'svm.uuid': parent['svm.uuid'] ?? '',
+    'svm.uuid': parent['svm.uuid'],
     create_time: now,
     owners: [ownerOf(clone)],
   }
@@ -90,7 +89,7 @@ export async function releaseBase(cluster: Cluster, clone: Volume, changes: read
   })
 }
 
-function releaseChanges(cluster: Cluster, clone: Volume, record: StoredRecord): Change[] {
+function releaseChanges(cluster: Cluster, clone: Volume, record: StoredRecord<Snapshot>): Change[] {
   const row = record.body
   const owners = ownersOf(row).filter((owner) => owner !== ownerOf(clone))
   if (owners.length === ownersOf(row).length) return []

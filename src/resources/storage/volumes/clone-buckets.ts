@@ -5,9 +5,8 @@
  */
 import type { Cluster } from '../../../core/cluster.ts'
 import { failure } from '../../../model/failure.ts'
-import { type Row, textAt } from '../../../model/value.ts'
 import { type Change, CommitRefused } from '../../../ports/catalog.ts'
-import type { Volume } from '../../../records/rows.ts'
+import type { Bucket, ObjectServer, Volume } from '../../../records/rows.ts'
 
 const BUCKETS = 'protocols/s3/buckets'
 const NAME_CHARACTERS_MAX = 63
@@ -46,12 +45,12 @@ const VERSION_AT = 12
 const VARIANT_AT = 16
 
 /** Opens buckets in the index, still without a name. Repeating it changes nothing. */
-export function openBuckets({ key, making }: Making, rows: readonly Row[]): Change[] {
+export function openBuckets({ key, making }: Making, rows: readonly Bucket[]): Change[] {
   return rows.flatMap((row): Change[] => {
-    const bucket = bucketOf(making, textAt(row, 'uuid'))
-    const versioning = textAt(row, 'versioning_state')
+    const bucket = bucketOf(making, row['uuid'])
+    const versioning = row['versioning_state']
     return [
-      { do: 'open-bucket', bucket, volume: key, limitBytes: Number(row['size']) },
+      { do: 'open-bucket', bucket, volume: key, limitBytes: row['size'] ?? 0 },
       ...(versioning === 'enabled' || versioning === 'suspended'
         ? [{ do: 'version-bucket', bucket, state: versioning } as const]
         : []),
@@ -71,24 +70,24 @@ export async function bucketRecords(
   cluster: Cluster,
   clone: Volume,
   { key, making }: Making,
-  rows: readonly Row[],
+  rows: readonly Bucket[],
 ): Promise<Change[]> {
   const server = await serverOf(cluster, clone, rows)
   const taken = new Set<string>()
   const changes: Change[] = []
   for (const row of rows) {
     const kept = Object.entries(row).filter(([path]) => !LEFT_BEHIND.has(path))
-    const name = await freeName(cluster, clone, textAt(row, 'name'), taken)
+    const name = await freeName(cluster, clone, row['name'], taken)
     taken.add(name)
     changes.push(
       cluster.put(
         BUCKETS,
         {
           ...Object.fromEntries(kept),
-          uuid: bucketOf(making, textAt(row, 'uuid')),
+          uuid: bucketOf(making, row['uuid']),
           name,
           'svm.uuid': clone['svm.uuid'] ?? '',
-          'server.uuid': textAt(server, 'uuid'),
+          'server.uuid': server['uuid'],
           'volume.uuid': key,
           'policy.name': 'default',
           'retention.mode': 'no_lock',
@@ -118,7 +117,7 @@ async function freeName(cluster: Cluster, clone: Volume, bucket: string, taken: 
 }
 
 /** The server that serves the buckets: that of the parent's, or the first of another SVM. */
-async function serverOf(cluster: Cluster, clone: Volume, rows: readonly Row[]): Promise<Row> {
+async function serverOf(cluster: Cluster, clone: Volume, rows: readonly Bucket[]): Promise<ObjectServer> {
   const servers = await cluster.rows('protocols/s3/services', clone['svm.uuid'])
   const same = servers.find((server) => rows.some((row) => row['server.uuid'] === server['uuid']))
   const server = same ?? servers.toSorted((a, b) => (a['name'] < b['name'] ? -1 : 1))[0]

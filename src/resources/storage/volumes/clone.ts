@@ -3,12 +3,12 @@
  * index gives the clone rows of its own, batch by batch, before the clone is seen by anybody.
  */
 import type { Cluster } from '../../../core/cluster.ts'
+import { recordsAt } from '../../../core/read/record-of.ts'
 import { removeUnder } from '../../../core/read/record-pages.ts'
 import { treeOf } from '../../../storage/tree-of.ts'
 import { Interrupted, type Work } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { printSize } from '../../../model/kinds/index.ts'
-import { type Row, textAt } from '../../../model/value.ts'
 import { CommitRefused, type Change } from '../../../ports/catalog.ts'
 import { holdBase, releaseBase, TAKEN } from './clone-base.ts'
 import { bucketOf, bucketRecords, CAME_WITH_CLONE, isNameTaken, type Making, openBuckets } from './clone-buckets.ts'
@@ -87,6 +87,19 @@ async function chosenSnapshot(cluster: Cluster, draft: VolumeDraft, parent: Volu
   throw failure('cloneSnapshotUnknown')
 }
 
+/** What the making of a clone notes. */
+type CloneMemo = {
+  /** What its buckets are made of: see `bucketOf`. */
+  readonly making: string
+  /** The last bucket of the parent whose rows were copied, and in the next one the last row. */
+  readonly copied: string
+  readonly after: string | null
+  /** The last bucket of the parent that has a record in the clone. */
+  readonly named: string
+}
+
+type CloneWork = Work<Volume, CloneMemo>
+
 export async function takeBase(cluster: Cluster, { input }: Work<Volume>): Promise<void> {
   if (isClone(input)) await holdBase(cluster, input)
 }
@@ -96,27 +109,27 @@ export async function giveBackBase(cluster: Cluster, { input }: Work<Volume>): P
 }
 
 /** Repeated after a crash, it goes on where it last noted to be; from an earlier place it does the same. */
-export async function copyRows(cluster: Cluster, work: Work<Volume>): Promise<void> {
+export async function copyRows(cluster: Cluster, work: CloneWork): Promise<void> {
   if (!isClone(work.input)) return
   const making = await openClone(cluster, work)
-  for await (const rows of bucketsInBase(cluster, work.input, textAt(work.memo, 'copied'))) {
+  for await (const rows of bucketsInBase(cluster, work.input, work.memo.copied ?? '')) {
     await cluster.catalog.commit(openBuckets(making, rows))
     for (const row of rows) {
-      const from = textAt(row, 'uuid')
+      const from = row['uuid']
       await copyBucket(cluster, work, { from, to: bucketOf(making.making, from) })
-      work.memo['copied'] = from
+      work.memo.copied = from
     }
   }
 }
 
 async function copyBucket(
   cluster: Cluster,
-  work: Work<Volume>,
+  work: CloneWork,
   { from, to }: { from: string; to: string },
 ): Promise<void> {
   for (let batch = 1; ; batch++) {
     if (work.stopping.aborted) throw new Interrupted()
-    const after = work.memo['after']
+    const { after } = work.memo
     const next = await copyBatch(cluster, {
       bucket: to,
       from,
@@ -124,7 +137,7 @@ async function copyBucket(
       limit: BATCH,
       ...(typeof after === 'string' ? { after } : {}),
     })
-    work.memo['after'] = next ?? null
+    work.memo.after = next ?? null
     if (next === undefined) return
     if (batch % NOTED_BATCHES === 0) await work.progress(0, 'Rows are copied.')
     // Others get their turn between two batches.
@@ -147,14 +160,14 @@ async function copyBatch(
   }
 }
 
-async function openClone(cluster: Cluster, work: Work<Volume>): Promise<Making> {
+async function openClone(cluster: Cluster, work: CloneWork): Promise<Making> {
   const { key, input, memo } = work
-  if (textAt(memo, 'making') === '') {
-    await work.commit([{ do: 'open-volume', volume: key, tree: treeOf(input), sizeBytes: Number(input['size']) }], {
+  if (memo.making === undefined) {
+    await work.commit([{ do: 'open-volume', volume: key, tree: treeOf(input), sizeBytes: input['size'] }], {
       making: cluster.system.random.uuid(),
     })
   }
-  return { key, making: textAt(memo, 'making') }
+  return { key, making: memo.making ?? '' }
 }
 
 /**
@@ -165,13 +178,13 @@ async function* bucketsInBase(
   cluster: Cluster,
   clone: Volume,
   after: string,
-): AsyncGenerator<readonly Row[], void, void> {
+): AsyncGenerator<readonly Bucket[], void, void> {
   const of = { volume: clone[PARENT] ?? '', snapshot: clone[BASE] ?? '' }
   for (let key = after; ;) {
-    const records = await cluster.catalog.recordsAt(BUCKETS, of, key, BUCKETS_A_TURN)
+    const records = await recordsAt(cluster.catalog, BUCKETS, of, key, BUCKETS_A_TURN)
     const last = records.at(-1)
     if (last === undefined) return
-    yield records.map(({ body }) => body as Row)
+    yield records.map(({ body }) => body)
     key = last.key
     await cluster.system.turn()
   }
@@ -181,18 +194,18 @@ async function* bucketsInBase(
  * Gives the buckets of a clone their records, before it has its own: they may be too many for one commit. Until the
  * volume is known, nobody is served from them.
  */
-export async function nameBuckets(cluster: Cluster, work: Work<Volume>): Promise<void> {
+export async function nameBuckets(cluster: Cluster, work: CloneWork): Promise<void> {
   const { key, input, memo } = work
   if (!isClone(input)) return
   const counters = await cluster.catalog.volume(key)
   const used = counters === undefined ? 0 : chargedTo(input, counters)
-  if (used > Number(input['size'])) {
+  if (used > input['size']) {
     throw failure('cloneTooSmall', { used: printSize(used) })
   }
-  const making = { key, making: textAt(memo, 'making') }
-  for await (const rows of bucketsInBase(cluster, input, textAt(memo, 'named'))) {
+  const making = { key, making: memo.making ?? '' }
+  for await (const rows of bucketsInBase(cluster, input, memo.named ?? '')) {
     if (work.stopping.aborted) throw new Interrupted()
-    const named = textAt(rows.at(-1), 'uuid')
+    const named = rows.at(-1)?.['uuid'] ?? ''
     for (let tries = 1; ; tries++) {
       try {
         await work.commit(await bucketRecords(cluster, input, making, rows), { named })
@@ -234,8 +247,8 @@ function hasLocks(bucket: Bucket): boolean {
 }
 
 /** Makes a clone a volume of its own. Both go on needing the blobs that they share, and count them each for itself. */
-export async function splitClone(cluster: Cluster, { key, input }: Work): Promise<void> {
-  if (input['$split'] !== true) return
+export async function splitClone(cluster: Cluster, { key, input }: Work<{ readonly $split?: true }>): Promise<void> {
+  if (input.$split !== true) return
   const record = await cluster.record(VOLUMES, key)
   if (record === undefined) throw failure('volumeNotFound')
   const clone = record.body

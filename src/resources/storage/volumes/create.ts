@@ -56,7 +56,8 @@ export const createVolume: Verb<VerbRequest, Volume> = job({
     const aggregate = await chooseAggregate(cluster, draft, parent)
     const key = uuidOfNew(cluster, draft)
     const usually = await usual(cluster, parent, owner)
-    const whole = withPath({ ...usually, ...draft, name, 'svm.uuid': svm, uuid: key })
+    const size = draft['size'] ?? parent?.['size'] ?? GB
+    const whole = withPath({ ...usually, ...draft, size, name, 'svm.uuid': svm, uuid: key })
     const made = await withEfficiency(cluster, withAutosize(whole, draft, VOLUME_BYTES_MAX), draft)
     const input: Volume = {
       ...(parent === undefined ? made : await cloneOf(cluster, made, parent)),
@@ -105,7 +106,7 @@ async function writeRecord(cluster: Cluster, { key, input }: Work<Volume>): Prom
 /** What makes a planned volume known, when its tree is there. To be committed with `AGGREGATES_LOCK` held. */
 export function newVolumeChanges(cluster: Cluster, input: Volume): Change[] {
   const volume = input['uuid']
-  const sizeBytes = Number(input['size'])
+  const sizeBytes = input['size']
   return [
     cluster.put('storage/volumes', input, { expect: 'absent' }),
     { do: 'open-volume', volume, sizeBytes, tree: treeOf(input) },
@@ -131,7 +132,6 @@ async function usual(cluster: Cluster, parent: Volume | undefined, svm: Svm | un
   return {
     ...usualNas(parent),
     ...(exported === undefined ? {} : { [`${EXPORT_POLICY}.id`]: exported }),
-    size: parent?.['size'] ?? GB,
     'guarantee.type': parent?.['guarantee.type'] ?? 'volume',
     ...(kept === undefined ? {} : { 'snapshot_policy.uuid': kept }),
   }

@@ -2,15 +2,14 @@ import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { describe } from '../../../core/describe.ts'
 import { untilAvailable } from '../../../core/jobs/until-available.ts'
-import { Interrupted, job, type Work } from '../../../core/verb.ts'
+import { Interrupted, job } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { bytes, count, flag, oneOf, time, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { textAt } from '../../../model/value.ts'
 import { CatalogUnavailable, CommitRefused, type Change } from '../../../ports/catalog.ts'
 import { isEfficiencyOn } from './efficiency.ts'
 import { changeNotes, efficiencyLock } from './efficiency-notes.ts'
-import { EfficiencyWalk, type WalkCounts } from './efficiency-walk.ts'
+import { EfficiencyWalk, type RunWork, type WalkCounts } from './efficiency-walk.ts'
 
 export const EFFICIENCY_RUNS = 'storage/volumes/{volume.uuid}/efficiency-runs'
 
@@ -60,7 +59,7 @@ const efficiencyRunsResource = resource({
       set: 'create',
       default: 0,
     },
-    start_time: { doc: 'When the run began.', kind: time() },
+    start_time: { isAlwaysSet: true, doc: 'When the run began.', kind: time() },
     end_time: { doc: 'When the run ended.', kind: time() },
     state: {
       doc: 'The result of the run.',
@@ -97,9 +96,9 @@ export function notOn() {
   return failure('efficiencyOff')
 }
 
-async function storeInLess(cluster: Cluster, work: Work): Promise<void> {
-  const volume = textAt(work.input, 'volume.uuid')
-  if (work.memo['startMs'] === undefined) {
+async function storeInLess(cluster: Cluster, work: RunWork): Promise<void> {
+  const volume = work.input['volume.uuid']
+  if (work.memo.startMs === undefined) {
     const startMs = cluster.now()
     const begun = { isWanted: undefined, isOldWanted: undefined, mustStop: undefined, failure: undefined }
     const fresh = { progress: undefined, beginMs: startMs, endMs: undefined, sizeBytes: undefined, state: undefined }
@@ -131,7 +130,7 @@ async function storeInLess(cluster: Cluster, work: Work): Promise<void> {
 /** Writes the record of the run, and tells of it. Nothing of a volume that has gone. */
 async function close(
   cluster: Cluster,
-  { key, input, memo }: Work,
+  { key, input, memo }: Pick<RunWork, 'key' | 'input' | 'memo'>,
   volume: string,
   counts: WalkCounts,
   state: 'success' | 'stopped',
@@ -141,11 +140,9 @@ async function close(
   const { examined, examinedBytes, compressed, shared, failed, savedBytes } = counts
   const endMs = cluster.now()
   const told = { examined, examined_size: examinedBytes, compressed, shared, failed, saved: savedBytes }
-  const row = { ...input, ...told, start_time: memo['startMs'] ?? endMs, end_time: endMs, state }
+  const row = { ...input, ...told, start_time: memo.startMs ?? endMs, end_time: endMs, state }
   const end = { endMs, sizeBytes: examinedBytes, state, progress: undefined, mustStop: undefined }
-  const older = (await cluster.rows(EFFICIENCY_RUNS, volume)).toSorted(
-    (a, b) => Number(b['start_time']) - Number(a['start_time']),
-  )
+  const older = (await cluster.rows(EFFICIENCY_RUNS, volume)).toSorted((a, b) => b['start_time'] - a['start_time'])
   const forgotten = older.slice(EFFICIENCY_RUNS_KEPT - 1).map((one): Change => {
     return { do: 'remove-record', type: EFFICIENCY_RUNS, key: one['uuid'] }
   })
@@ -163,6 +160,6 @@ async function close(
   } catch (failure) {
     if (!(failure instanceof CommitRefused)) throw failure
     // The volume was changed, or has gone.
-    await close(cluster, { key, input, memo } as Work, volume, counts, state)
+    await close(cluster, { key, input, memo }, volume, counts, state)
   }
 }

@@ -15,7 +15,7 @@ import { describe } from '../../../core/describe.ts'
 import { placeOf } from '../../../storage/tree-of.ts'
 import { untilAvailable } from '../../../core/jobs/until-available.ts'
 import { Interrupted, type Work } from '../../../core/verb.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { NewOf } from '../../../model/rows.ts'
 import { CommitRefused, SHARING_BLOBS_MAX, type Change, type StoredBlob, type Tried } from '../../../ports/catalog.ts'
 import { VolumesFailure, type Manner, type Volumes } from '../../../ports/volumes.ts'
 import { digestOfLabel } from '../../../s3/objects/labels.ts'
@@ -37,7 +37,7 @@ const TRIES = 5
 const COMPRESSED_BYTES_MIN = 4096
 const HOUR_MS = 3_600_000
 
-export interface WalkCounts {
+export type WalkCounts = {
   readonly examined: number
   readonly examinedBytes: number
   readonly compressed: number
@@ -47,6 +47,16 @@ export interface WalkCounts {
 }
 
 const NOTHING: WalkCounts = { examined: 0, examinedBytes: 0, compressed: 0, shared: 0, failed: 0, savedBytes: 0 }
+
+export type RunWork = Work<
+  NewOf<'storage/volumes/{volume.uuid}/efficiency-runs'> & { readonly uuid: string; readonly 'volume.uuid': string },
+  {
+    readonly startMs: number
+    /** The last blob that was looked at, and what was counted up to it. */
+    readonly after: string
+    readonly counts: WalkCounts
+  }
+>
 
 interface Wants {
   readonly compression: boolean
@@ -68,7 +78,7 @@ class Gone extends Error {}
 export class EfficiencyWalk {
   counts: WalkCounts
   readonly #cluster: Cluster
-  readonly #work: Work
+  readonly #work: RunWork
   readonly #volume: string
   readonly #endMs: number
   readonly #isGentle: boolean
@@ -83,15 +93,15 @@ export class EfficiencyWalk {
   #workingSinceMs: number
   #notedAtMs: number
 
-  constructor(cluster: Cluster, work: Work, volume: string) {
+  constructor(cluster: Cluster, work: RunWork, volume: string) {
     const { input, memo } = work
     this.#cluster = cluster
     this.#work = work
     this.#volume = volume
-    this.counts = { ...NOTHING, ...(memo['counts'] as Partial<WalkCounts> | undefined) }
-    this.#after = textAt(memo, 'after')
-    const hours = Number(input['duration'] ?? 0)
-    this.#endMs = hours === 0 ? Infinity : Number(memo['startMs']) + hours * HOUR_MS
+    this.counts = { ...NOTHING, ...memo.counts }
+    this.#after = memo.after ?? ''
+    const hours = input['duration'] ?? 0
+    this.#endMs = hours === 0 ? Infinity : (memo.startMs ?? cluster.now()) + hours * HOUR_MS
     this.#isGentle = input['qos_policy'] !== 'best_effort'
     this.#triesAgain = input['scan_old_data'] === true
     this.#workingSinceMs = cluster.system.clock.elapsed()
@@ -190,8 +200,8 @@ export class EfficiencyWalk {
     if (row === undefined || row['state'] === 'offline' || isMoving(row)) throw new Stopped()
     const { input } = this.#work
     const wants = {
-      compression: (input['compression'] ?? compressionOf(row) !== 'none') === true,
-      dedupe: (input['dedupe'] ?? dedupeOf(row) !== 'none') === true,
+      compression: input['compression'] ?? compressionOf(row) !== 'none',
+      dedupe: input['dedupe'] ?? dedupeOf(row) !== 'none',
     }
     if (!wants.compression && !wants.dedupe) throw new Stopped()
     const { aggregate, tree } = placeOf(row)
@@ -365,7 +375,7 @@ export class EfficiencyWalk {
     const wholeBytes = Math.max(1, usedBytes + savedByCompressionBytes + savedByDedupeBytes)
     const done = Math.min(1, this.counts.examinedBytes / wholeBytes)
     const progress = `${this.counts.examinedBytes} bytes (${Math.floor(done * 100)}%) done`
-    const counts = this.counts as unknown as Row
+    const { counts } = this
     await this.#keepTried()
     await untilAvailable(this.#cluster, this.#work, async () => {
       await changeNotes(this.#cluster, this.#volume, { progress }, (change) =>

@@ -138,8 +138,7 @@ const files: Derivation<Volume> = {
   from: (_cluster, rows) =>
     Promise.resolve(
       rows.map((row) => ({
-        'files.maximum':
-          row['files.maximum'] ?? Math.min(FILES_USUALLY_MAX, Math.floor(Number(row['size']) / BYTES_A_FILE)),
+        'files.maximum': row['files.maximum'] ?? Math.min(FILES_USUALLY_MAX, Math.floor(row['size'] / BYTES_A_FILE)),
       })),
     ),
 }
@@ -165,7 +164,7 @@ const logicalSpace: Derivation<Volume> = {
     return rows.map((row): Row => {
       const held = counters.get(row['uuid'])
       const used = held === undefined ? 0 : held.usedBytes + held.savedByCompressionBytes + held.savedByDedupeBytes
-      const size = Number(row['size']) - reserveOf(row)
+      const size = row['size'] - reserveOf(row)
       return {
         'space.logical_space.used': used,
         'space.logical_space.available': Math.max(0, size - used),

@@ -1,28 +1,37 @@
 import { aggregateOf } from '../../../storage/aggregate-of.ts'
 import type { Cluster } from '../../../core/cluster.ts'
-import { job, type Changing } from '../../../core/verb.ts'
+import { job, type Changing, type Plan, type Work } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { printSize, text } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
-import { isRecord, type Row, textAt } from '../../../model/value.ts'
 import { CommitRefused, type Change } from '../../../ports/catalog.ts'
 import { withExportPolicy } from '../../protocols/nfs/named-export-policy.ts'
 import { quotaLock, switchChanges } from '../quota/limits.ts'
-import { plannedRestore, restore, restoreArgs, restoreOf, undoRestore } from './restore.ts'
+import { type PlannedRestore, plannedRestore, restore, restoreArgs, restoreOf, undoRestore } from './restore.ts'
 import { AGGREGATES_LOCK, placed } from '../aggregates/space.ts'
 import { withAutosize } from './autosize.ts'
 import { plannedSplit, splitClone } from './clone.ts'
 import { chargedTo, reserveOf } from './reserve.ts'
 import { EXPORT_POLICY, insistOnPath, withPath } from './nas.ts'
 import { moveArgs, plannedMove } from './move.ts'
-import { movementOf, steerMove, wishOf } from './movement.ts'
+import type { MoveInput } from './move-record.ts'
+import { movementOf, type MoveWish, steerMove, wishOf } from './movement.ts'
 import { isEfficiencyOn, withEfficiency } from './efficiency.ts'
 import { askForRun } from './efficiency-notes.ts'
 import { notOn } from './efficiency-runs.ts'
 import { VOLUME_BYTES_MAX, withSize } from './size.ts'
 import { insistOnStorage, storageOf } from '../../svm/storage-limit.ts'
-import type { Volume } from '../../../records/rows.ts'
+import type { Volume, VolumeDraft } from '../../../records/rows.ts'
 import { insistOnSpace } from './placement.ts'
+
+/** What the steps of a change that moves nothing are told. */
+type Changed = PlannedRestore & {
+  readonly 'svm.uuid': string
+  readonly name: string
+  readonly $change: VolumeDraft
+  readonly $wish?: MoveWish
+  readonly $split?: true
+}
 
 const modifyArgs = {
   ...restoreArgs,
@@ -37,7 +46,10 @@ export const modifyVolume = job({
   args: modifyArgs,
   example: { size: '96m', comment: 'grown' },
   moreExamples: { split: { body: { 'clone.split_initiated': true }, of: 'clone' } },
-  async plan(cluster, { row, draft: asGiven, args: givenArgs }: Changing<'storage/volumes', typeof modifyArgs>) {
+  async plan(
+    cluster,
+    { row, draft: asGiven, args: givenArgs }: Changing<'storage/volumes', typeof modifyArgs>,
+  ): Promise<Plan<Changed | MoveInput>> {
     const key = row['uuid']
     const { args, draft: given } = restoreOf(givenArgs, asGiven)
     const draft = await withExportPolicy(cluster, withSize(given), EXPORT_POLICY, row['svm.uuid'])
@@ -47,7 +59,7 @@ export const modifyVolume = job({
     if (Object.keys(asked).some((path) => path !== 'movement.state')) {
       throw failure('fieldRequired', { field: 'movement.destination_aggregate' })
     }
-    const wish = textAt(asked, 'movement.state')
+    const wish = asked['movement.state']
     await insistOnPath(cluster, { ...row, ...draft })
     const planned = await plannedRestore(cluster, row, args)
     const split = plannedSplit(row, others)
@@ -56,12 +68,12 @@ export const modifyVolume = job({
     return {
       key,
       input: {
-        'svm.uuid': row['svm.uuid'] ?? '',
-        name: row['name'] ?? '',
-        $change: { ...split.draft },
+        'svm.uuid': row['svm.uuid'],
+        name: row['name'],
+        $change: split.draft,
         ...planned,
-        ...(wish === '' ? {} : { $wish: wishOf(row, wish) }),
-        ...(split.isSplit ? { $split: true } : {}),
+        ...(wish === undefined ? {} : { $wish: wishOf(row, wish) }),
+        ...(split.isSplit ? ({ $split: true } as const) : {}),
       },
       locks: [`volume:${key}`],
     }
@@ -69,16 +81,14 @@ export const modifyVolume = job({
   steps: [
     {
       name: 'apply',
-      async run(cluster, { key, input }) {
-        const wish = textAt(input, '$wish')
-        if (wish !== '') await steerMove(cluster, key, wish)
-        const change = input['$change']
-        if (isRecord(change) && Object.keys(change).length === 0) return
+      async run(cluster, { key, input }: Work<Changed>) {
+        const { $wish: wish, $change: given } = input
+        if (wish !== undefined) await steerMove(cluster, key, wish)
+        if (Object.keys(given).length === 0) return
         await cluster.locks.with([AGGREGATES_LOCK, quotaLock(key)], async () => {
           const record = await cluster.record('storage/volumes', key)
           if (record === undefined) throw failure('volumeNotFound')
           const before = record.body
-          const given: Row = isRecord(change) ? change : {}
           const sized = withAutosize(withPath({ ...before, ...given }), given, VOLUME_BYTES_MAX)
           const after = await withEfficiency(cluster, sized, given)
           const aggregate = aggregateOf(before)
@@ -90,11 +100,11 @@ export const modifyVolume = job({
           await insistOnName(cluster, after)
           await insistOnPath(cluster, after)
           await commitSize(cluster, key, after, [
-            { do: 'resize-volume', volume: key, sizeBytes: Number(after['size']), reserveBytes: reserveOf(after) },
+            { do: 'resize-volume', volume: key, sizeBytes: after['size'], reserveBytes: reserveOf(after) },
             placed(after),
             cluster.put('storage/volumes', after, { expect: record.revision }),
             ...(await switchChanges(cluster, before, after)),
-            cluster.event('volume.modified', { volume: after['name'] ?? '' }),
+            cluster.event('volume.modified', { volume: after['name'] }),
           ])
           await askForRun(cluster, key, given)
         })

@@ -1,11 +1,10 @@
 /** What the steps of a move write: the record of the volume, and the notes of how far it is. */
 import type { Cluster } from '../../../core/cluster.ts'
-import { readPlace, type TreePlace } from '../../../storage/tree-of.ts'
+import type { TreePlace } from '../../../storage/tree-of.ts'
 import type { Work } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
-import type { Row } from '../../../model/value.ts'
 import { CatalogUnavailable, CommitRefused, type Change } from '../../../ports/catalog.ts'
-import type { MoveState } from './movement.ts'
+import type { MoveNote, MoveState, MoveWish } from './movement.ts'
 import type { Volume } from '../../../records/rows.ts'
 
 const VOLUMES = 'storage/volumes'
@@ -13,6 +12,29 @@ const VOLUMES = 'storage/volumes'
 const COMMITS_MAX = 20
 /** Between two tries while the catalog's writer is away. */
 const UNAVAILABLE_WAIT_MS = 1000
+
+/** What the steps of a move are told, and what they note. */
+export type MoveWork = Work<MoveInput, MoveMemo>
+
+export type MoveInput = {
+  readonly 'svm.uuid': string
+  readonly name: string
+  readonly $to: TreePlace
+  readonly $wish: MoveWish
+  readonly $window?: number
+  readonly $started: number
+}
+
+export type MoveMemo = {
+  readonly state: MoveState
+  /** The last blob that was copied, in the first round; how many bytes that were, and how much of all. */
+  readonly after: string
+  readonly copied: number
+  readonly percent: number
+  readonly aborted: boolean
+  /** When writes that began before the switch are given up. */
+  readonly until: number
+}
 
 /** Commits a change of the volume's record with what belongs to it. `change` gives nothing when nothing is to be done. */
 export async function changeVolume(
@@ -39,22 +61,16 @@ export async function changeVolume(
   }
 }
 
-export function destinationOf(input: Row): TreePlace {
-  const to = readPlace(input['$to'])
-  if (to === undefined) throw new Error('The job of a move has lost its destination.')
-  return to
-}
-
 /** What the record of the move tells. */
-export function noteOf({ key, input, memo }: Work, state: MoveState): Row {
+export function noteOf({ key, input, memo }: MoveWork, state: MoveState): MoveNote {
   const hasSwitched = state === 'cutover' || state === 'success'
   return {
     volume: key,
-    destination: destinationOf(input).aggregate,
+    destination: input.$to.aggregate,
     state,
-    percent: hasSwitched ? 100 : Number(memo['percent'] ?? 0),
-    copied: Number(memo['copied'] ?? 0),
-    start_time: input['$started'] ?? null,
-    cutover_window: input['$window'] ?? null,
+    percent: hasSwitched ? 100 : (memo.percent ?? 0),
+    copied: memo.copied ?? 0,
+    start_time: input.$started,
+    ...(input.$window === undefined ? {} : { cutover_window: input.$window }),
   }
 }

@@ -3,11 +3,10 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { describe } from '../../../core/describe.ts'
 import { removeTreesOf, treeChange } from '../../../storage/removed-trees.ts'
 import { beforeOf, type TreePlace, treeOf } from '../../../storage/tree-of.ts'
-import { Interrupted, type Work } from '../../../core/verb.ts'
-import type { Row } from '../../../model/value.ts'
+import { Interrupted } from '../../../core/verb.ts'
 import type { BlobRef, StoredBlob } from '../../../ports/catalog.ts'
 import { Copier, isLost } from './copier.ts'
-import { changeVolume, destinationOf, noteOf } from './move-record.ts'
+import { changeVolume, type MoveWork, noteOf } from './move-record.ts'
 import { MOVE_ORDERS, noteMove } from './movement.ts'
 import { sharersOf, TREES_LOCK } from './tree-sharers.ts'
 
@@ -24,7 +23,7 @@ const LEAVE_MS = 3_600_000
  * What came between the last look and the switch is copied, writes that began before it end, and the old tree goes. Does
  * nothing to a move that has not switched, or has ended.
  */
-export async function settle(cluster: Cluster, work: Work): Promise<void> {
+export async function settle(cluster: Cluster, work: MoveWork): Promise<void> {
   await patiently(cluster, work, 'copy the last blobs', () => catchUp(cluster, work))
   await patiently(cluster, work, 'share files again', () => shareAgain(cluster, work))
   await patiently(cluster, work, 'wait for writers', () => waitForWriters(cluster, work))
@@ -33,7 +32,7 @@ export async function settle(cluster: Cluster, work: Work): Promise<void> {
   await patiently(cluster, work, 'remove the old tree', () => removeTreesOf(cluster, work.key))
 }
 
-async function catchUp(cluster: Cluster, work: Work): Promise<void> {
+async function catchUp(cluster: Cluster, work: MoveWork): Promise<void> {
   const places = await switched(cluster, work)
   if (places === undefined) return
   const copier = await Copier.open(cluster, work.key, places, work.stopping)
@@ -54,7 +53,7 @@ async function catchUp(cluster: Cluster, work: Work): Promise<void> {
  * Blobs that shared a file were copied one by one, and count as one: they are made one again. Housekeeping unlinks nothing
  * of a volume that has not left its old tree.
  */
-async function shareAgain(cluster: Cluster, work: Work): Promise<void> {
+async function shareAgain(cluster: Cluster, work: MoveWork): Promise<void> {
   const places = await switched(cluster, work)
   if (places === undefined) return
   const { tree, aggregate } = places.to
@@ -95,11 +94,11 @@ async function copyUnlessLost(cluster: Cluster, volume: string, copier: Copier, 
   }
 }
 
-async function waitForWriters(cluster: Cluster, work: Work): Promise<void> {
+async function waitForWriters(cluster: Cluster, work: MoveWork): Promise<void> {
   const places = await switched(cluster, work)
   if (places === undefined) return
-  const until = Number(work.memo['until'] ?? cluster.now() + LEAVE_MS)
-  work.memo['until'] = until
+  const until = work.memo.until ?? cluster.now() + LEAVE_MS
+  work.memo.until = until
   while (await cluster.leaveTree(work.key, places.from.tree)) {
     if (cluster.now() > until) {
       cluster.log.warn('Writes that began before a volume was moved did not end, and are given up.', {
@@ -112,7 +111,7 @@ async function waitForWriters(cluster: Cluster, work: Work): Promise<void> {
   }
 }
 
-async function leaveOld(cluster: Cluster, work: Work): Promise<void> {
+async function leaveOld(cluster: Cluster, work: MoveWork): Promise<void> {
   const places = await switched(cluster, work)
   if (places === undefined) return
   const { from } = places
@@ -120,7 +119,7 @@ async function leaveOld(cluster: Cluster, work: Work): Promise<void> {
   await cluster.locks.with([TREES_LOCK], async () => {
     const others = await sharersOf(cluster, from.tree, work.key)
     if (others.length > 0) await (await Copier.open(cluster, work.key, places, work.stopping)).clearOld(others)
-    const left: Row = { uuid: work.key, aggregates: [{ uuid: from.aggregate }], $tree: from.tree }
+    const left = { uuid: work.key, aggregates: [{ uuid: from.aggregate }], $tree: from.tree }
     await changeVolume(cluster, work.key, (row) => {
       if (beforeOf(row)?.tree !== from.tree) return Promise.resolve(undefined)
       const { $before: _, ...rest } = row
@@ -141,16 +140,16 @@ async function leaveOld(cluster: Cluster, work: Work): Promise<void> {
 /** Where the volume was and is, between the switch and the end of its move. */
 async function switched(
   cluster: Cluster,
-  work: Work,
+  work: MoveWork,
 ): Promise<{ readonly from: TreePlace; readonly to: TreePlace } | undefined> {
-  const to = destinationOf(work.input)
+  const to = work.input.$to
   const volume = await cluster.find(VOLUMES, work.key)
   const from = volume === undefined || treeOf(volume) !== to.tree ? undefined : beforeOf(volume)
   return from === undefined ? undefined : { from, to }
 }
 
 /** Repeats what has to be done until it is. */
-async function patiently(cluster: Cluster, work: Work, what: string, act: () => Promise<void>): Promise<void> {
+async function patiently(cluster: Cluster, work: MoveWork, what: string, act: () => Promise<void>): Promise<void> {
   for (;;) {
     try {
       await act()

@@ -13,18 +13,17 @@ import { aggregateOf } from '../../../storage/aggregate-of.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { blobsLock } from '../../../storage/blobs-lock.ts'
 import { nextOf, placeOf, treeOf } from '../../../storage/tree-of.ts'
-import { Interrupted, job, type Plan, type Work, type Changing } from '../../../core/verb.ts'
+import { Interrupted, job, type Plan, type Changing } from '../../../core/verb.ts'
 import { Failure, failure } from '../../../model/failure.ts'
 import { flag, printSize } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
 import type { ArgumentsOf } from '../../../model/rows.ts'
-import { type Row, textAt, textOf } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import { VolumesFailure } from '../../../ports/volumes.ts'
 import { AGGREGATES_LOCK, availableIn, isGuaranteed, neededByMove, placed, spareIn } from '../aggregates/space.ts'
 import { clonesOf, insistOnNoneBeingCloned } from './clone-base.ts'
 import { Copier } from './copier.ts'
-import { changeVolume, destinationOf, noteOf } from './move-record.ts'
+import { changeVolume, type MoveInput, type MoveWork, noteOf } from './move-record.ts'
 import { settle } from './move-settle.ts'
 import {
   insistOnNoMove,
@@ -32,7 +31,6 @@ import {
   MOVE_ORDERS,
   movementOf,
   type MoveState,
-  type MoveWish,
   noteMove,
   orderMove,
   wishFor,
@@ -70,11 +68,11 @@ export async function plannedMove(
   volume: Volume,
   draft: VolumeDraft,
   args: ArgumentsOf<typeof moveArgs>,
-): Promise<Plan | undefined> {
+): Promise<Plan<MoveInput> | undefined> {
   const { asked, others } = movementOf(draft)
   const aggregate = asked[`${DESTINATION}.uuid`]
   const { validate_only: isTrial, ...otherArgs } = args
-  if (typeof aggregate !== 'string') {
+  if (aggregate === undefined) {
     if (isTrial) throw failure('validateOnlyWithoutMove')
     return undefined
   }
@@ -86,7 +84,7 @@ export async function plannedMove(
     throw failure('moveStartState')
   }
   await insistOnDestination(cluster, volume, aggregate)
-  const key = volume['uuid']
+  const [key, window] = [volume['uuid'], asked['movement.cutover_window']]
   return {
     key,
     input: {
@@ -94,7 +92,7 @@ export async function plannedMove(
       name: volume['name'] ?? '',
       $to: { aggregate, tree: cluster.system.random.uuid() },
       $wish: wish ?? 'replicating',
-      $window: asked['movement.cutover_window'] ?? null,
+      ...(window === undefined ? {} : { $window: window }),
       $started: cluster.now(),
     },
     // Not that of the volume: a move may take hours, and nothing else is to wait for it.
@@ -131,7 +129,7 @@ async function insistOnDestination(cluster: Cluster, volume: Volume, aggregate: 
     throw failure('tooManyMoves', { max: MOVES_MAX })
   }
   const svm = await cluster.find('svm/svms', volume['svm.uuid'])
-  const allowed = ((svm?.['aggregates'] ?? []) as readonly Row[]).map((row) => row['uuid'])
+  const allowed = (svm?.['aggregates'] ?? []).map(({ uuid }) => uuid)
   if (allowed.length > 0 && !allowed.includes(aggregate)) {
     throw failure('moveSvmWithoutAggregate', { svm: svm?.['name'] ?? '' })
   }
@@ -142,8 +140,8 @@ async function insistOnDestination(cluster: Cluster, volume: Volume, aggregate: 
 }
 
 /** From here on housekeeping and aggregates know of the move, and blobs that come to the volume are noted. */
-async function begin(cluster: Cluster, work: Work): Promise<void> {
-  const to = destinationOf(work.input)
+async function begin(cluster: Cluster, work: MoveWork): Promise<void> {
+  const to = work.input.$to
   // No aggregate is deleted between the look and the tree.
   await cluster.locks.with([AGGREGATES_LOCK], async () => {
     // Files take no new places from here on: they are copied as they are.
@@ -156,7 +154,7 @@ async function begin(cluster: Cluster, work: Work): Promise<void> {
           [
             { do: 'begin-move', volume: work.key },
             noteMove(noteOf(work, 'queued')),
-            orderMove(work.key, work.input['$wish'] as MoveWish),
+            orderMove(work.key, work.input.$wish),
             cluster.event('volume.move.started', { volume: work.input['name'] ?? '' }),
           ],
         ]
@@ -167,8 +165,8 @@ async function begin(cluster: Cluster, work: Work): Promise<void> {
 }
 
 /** Takes the move back, unless it has switched: then it is brought to its end. */
-async function giveUp(cluster: Cluster, work: Work): Promise<void> {
-  const to = destinationOf(work.input)
+async function giveUp(cluster: Cluster, work: MoveWork): Promise<void> {
+  const to = work.input.$to
   const volume = await cluster.find(VOLUMES, work.key)
   if (volume !== undefined && treeOf(volume) === to.tree) return settle(cluster, work)
   const aggregate = await cluster.find('storage/aggregates', to.aggregate)
@@ -196,17 +194,17 @@ async function giveUp(cluster: Cluster, work: Work): Promise<void> {
   if (hasSwitched) await settle(cluster, work)
 }
 
-async function copyBlobs(cluster: Cluster, work: Work): Promise<void> {
+async function copyBlobs(cluster: Cluster, work: MoveWork): Promise<void> {
   await whileWanted(cluster, work, async (signal) => {
     const copier = await copierOf(cluster, work, signal)
     for (;;) {
       await obeyPause(cluster, work, signal)
-      const blobs = await cluster.catalog.blobs(work.key, textOf(work.memo['after']), PAGE)
+      const blobs = await cluster.catalog.blobs(work.key, work.memo.after ?? '', PAGE)
       const last = blobs.at(-1)
       if (last === undefined) break
       await copier.copy(blobs)
       const bytes = blobs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
-      await noteProgress(cluster, work, { after: last.blob, copied: Number(work.memo['copied'] ?? 0) + bytes })
+      await noteProgress(cluster, work, { after: last.blob, copied: (work.memo.copied ?? 0) + bytes })
     }
     for (let chases = 0; chases < CHASES_MAX; chases++) {
       await obeyPause(cluster, work, signal)
@@ -225,7 +223,7 @@ async function chase(cluster: Cluster, volume: string, copier: Copier): Promise<
   return arrivals.length
 }
 
-async function switchOver(cluster: Cluster, work: Work): Promise<void> {
+async function switchOver(cluster: Cluster, work: MoveWork): Promise<void> {
   const { key } = work
   await whileWanted(cluster, work, async (signal) => {
     // Unneeded blobs stay as they are meanwhile, so a copy is either needed or swept.
@@ -244,8 +242,8 @@ async function switchOver(cluster: Cluster, work: Work): Promise<void> {
   })
 }
 
-async function commitSwitch(cluster: Cluster, work: Work): Promise<void> {
-  const to = destinationOf(work.input)
+async function commitSwitch(cluster: Cluster, work: MoveWork): Promise<void> {
+  const to = work.input.$to
   await changeVolume(cluster, work.key, async (volume) => {
     if (treeOf(volume) === to.tree) return undefined
     const [orders, owed, clones] = await Promise.all([
@@ -263,7 +261,7 @@ async function commitSwitch(cluster: Cluster, work: Work): Promise<void> {
         { do: 'check-record', type: MOVE_ORDERS, key: work.key, expect: orders?.revision ?? 'absent' },
         { do: 'move-volume', volume: work.key, tree: to.tree },
         // The files that they had from it are left to them.
-        ...clones.map((clone): Change => ({ do: 'count-as-own', volume: textAt(clone, 'uuid') })),
+        ...clones.map((clone): Change => ({ do: 'count-as-own', volume: clone['uuid'] })),
         placed({ ...rest, aggregates: [{ uuid: to.aggregate }] }),
         noteMove({ ...noteOf(work, 'cutover'), owed: owed.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) }),
       ],
@@ -280,18 +278,22 @@ async function insistOnPromise(cluster: Cluster, volume: Volume, aggregate: stri
   throw failure('moveAggregateOverpromised', { lacking: printSize(-spare) })
 }
 
-async function hasSwitched(cluster: Cluster, work: Work): Promise<boolean> {
+async function hasSwitched(cluster: Cluster, work: MoveWork): Promise<boolean> {
   const volume = await cluster.find(VOLUMES, work.key)
-  return volume !== undefined && treeOf(volume) === destinationOf(work.input).tree
+  return volume !== undefined && treeOf(volume) === work.input.$to.tree
 }
 
-async function copierOf(cluster: Cluster, work: Work, signal: AbortSignal): Promise<Copier> {
+async function copierOf(cluster: Cluster, work: MoveWork, signal: AbortSignal): Promise<Copier> {
   const volume = await cluster.row(VOLUMES, work.key)
-  return Copier.open(cluster, work.key, { from: placeOf(volume), to: destinationOf(work.input) }, signal)
+  return Copier.open(cluster, work.key, { from: placeOf(volume), to: work.input.$to }, signal)
 }
 
 /** Runs what may be aborted: by the order to do so, or because the cluster stops. */
-async function whileWanted(cluster: Cluster, work: Work, act: (signal: AbortSignal) => Promise<void>): Promise<void> {
+async function whileWanted(
+  cluster: Cluster,
+  work: MoveWork,
+  act: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
   const ended = new AbortController()
   const given = new AbortController()
   const watch = async () => {
@@ -313,7 +315,7 @@ async function whileWanted(cluster: Cluster, work: Work, act: (signal: AbortSign
   }
 }
 
-function aborted(work: Work): Failure {
+function aborted(work: MoveWork): Failure {
   work.memo['aborted'] = true
   return failure('moveAborted')
 }
@@ -334,7 +336,7 @@ async function explained<Result>(act: () => Promise<Result>): Promise<Result> {
   }
 }
 
-async function obeyPause(cluster: Cluster, work: Work, signal: AbortSignal): Promise<void> {
+async function obeyPause(cluster: Cluster, work: MoveWork, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   while ((await wishFor(cluster, work.key)) === 'paused') {
     await noteState(work, 'paused')
@@ -345,7 +347,7 @@ async function obeyPause(cluster: Cluster, work: Work, signal: AbortSignal): Pro
 }
 
 /** Where the switch is to wait for an order, writers are followed until it comes. */
-async function obeyWait(cluster: Cluster, work: Work, signal: AbortSignal, copier: Copier): Promise<void> {
+async function obeyWait(cluster: Cluster, work: MoveWork, signal: AbortSignal, copier: Copier): Promise<void> {
   for (;;) {
     const wish = await wishFor(cluster, work.key)
     if (wish !== 'cutover_wait' && wish !== 'paused') return
@@ -356,12 +358,12 @@ async function obeyWait(cluster: Cluster, work: Work, signal: AbortSignal, copie
   }
 }
 
-async function noteState(work: Work, state: MoveState): Promise<void> {
+async function noteState(work: MoveWork, state: MoveState): Promise<void> {
   if (work.memo['state'] === state) return
   await work.commit([noteMove(noteOf(work, state))], { state })
 }
 
-async function noteProgress(cluster: Cluster, work: Work, notes: { after: string; copied: number }): Promise<void> {
+async function noteProgress(cluster: Cluster, work: MoveWork, notes: { after: string; copied: number }): Promise<void> {
   const used = (await cluster.catalog.volume(work.key))?.usedBytes ?? 0
   const done = used === 0 ? 1 : Math.min(1, notes.copied / used)
   const percent = Math.min(99, Math.floor(done * 100))

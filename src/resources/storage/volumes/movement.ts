@@ -5,34 +5,37 @@
  */
 import type { Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
-import { beforeOf, nextOf } from '../../../storage/tree-of.ts'
+import { beforeOf, type InMove, nextOf } from '../../../storage/tree-of.ts'
 import { failure } from '../../../model/failure.ts'
 import { count, oneOf, time, percent } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { Row } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
-import type { Volume } from '../../../records/rows.ts'
+import type { Volume, VolumeDraft } from '../../../records/rows.ts'
 
 /** The types of the two records; their key is that of the volume. */
 export const MOVES = 'internal/volume-moves'
 
 declare module '../../../model/rows.ts' {
   interface RowTypes {
-    readonly 'internal/volume-moves': {
-      readonly volume: string
-      /** The aggregate it goes to. */
-      readonly destination: string
-      readonly state: MoveState
-      readonly percent: number
-      readonly copied: number
-      readonly owed?: number
-      readonly start_time?: number
-      readonly cutover_window?: number
-    }
+    readonly 'internal/volume-moves': MoveNote
     readonly 'internal/volume-move-orders': { readonly wish: MoveWish }
   }
 }
 export const MOVE_ORDERS = 'internal/volume-move-orders'
+
+/** How far a move is, or what became of it. */
+export type MoveNote = {
+  readonly volume: string
+  /** The aggregate it goes to. */
+  readonly destination: string
+  readonly state: MoveState
+  readonly percent: number
+  readonly copied: number
+  readonly owed?: number
+  readonly start_time?: number
+  readonly cutover_window?: number
+}
 
 const VOLUMES = 'storage/volumes'
 const WINDOW_SECONDS_MIN = 30
@@ -133,7 +136,7 @@ export const movement: Derivation<Volume> = {
   },
 }
 
-export function isMoving(volume: Row): boolean {
+export function isMoving(volume: InMove): boolean {
   return nextOf(volume) !== undefined || beforeOf(volume) !== undefined
 }
 
@@ -144,9 +147,8 @@ export function insistOnNoMove(volume: Volume): void {
 }
 
 /** The change that tells how far a move is. */
-export function noteMove(note: Row): Change {
-  const body = Object.fromEntries(Object.entries(note).filter(([, value]) => value !== null))
-  return { do: 'put-record', type: MOVES, key: textAt(note, 'volume'), body }
+export function noteMove(note: MoveNote): Change {
+  return { do: 'put-record', type: MOVES, key: note.volume, body: note }
 }
 
 export function orderMove(volume: string, wish: MoveWish): Change {
@@ -186,7 +188,7 @@ export function wishOf(volume: Volume, asked: string): MoveWish {
 }
 
 /** The fields of a draft that are about a move, and the others. */
-export function movementOf(draft: Row): { readonly asked: Row; readonly others: Row } {
+export function movementOf(draft: VolumeDraft): { readonly asked: VolumeDraft; readonly others: VolumeDraft } {
   const entries = Object.entries(draft)
   const isAsked = ([path]: readonly [string, unknown]) => path.startsWith('movement.')
   return {

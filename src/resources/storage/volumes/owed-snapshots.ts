@@ -7,16 +7,21 @@
  */
 import type { Cluster } from '../../../core/cluster.ts'
 import { isOwed, lastDue, type Schedule } from '../../../core/time/schedule.ts'
-import { textAt } from '../../../model/value.ts'
 import type { RowOf } from '../../../model/rows.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import { scheduleOf, SCHEDULES } from '../../cluster/schedules.ts'
 import { copiesOf, SNAPSHOT_POLICIES, type Copy } from '../snapshot-policies/copies.ts'
 import { SNAPSHOTS_MAX, whyKept } from './snapshot-changes.ts'
-import { findHolder, type HeldSnapshot, type Holder } from './snapshot-holders.ts'
+import { findHolder, type Holder, type NewSnapshot, type ScheduledSnapshot } from './snapshot-holders.ts'
 
 /** The type of the notes; their key is that of the volume or the bucket. */
 export const NOTES = 'internal/scheduled-snapshots'
+
+declare module '../../../model/rows.ts' {
+  interface RowTypes {
+    readonly 'internal/scheduled-snapshots': { readonly done: Notes }
+  }
+}
 
 /** A snapshot taken later than this has the time of its making in its name, not that when it was due. */
 export const LATE_MS = 60_000
@@ -30,8 +35,8 @@ export interface Rule {
   readonly sinceMs: number
 }
 
-export function ruleOf(schedule: RowOf<typeof SCHEDULES>): Rule {
-  return { schedule: scheduleOf(schedule), sinceMs: Number(schedule['$changed'] ?? 0) }
+export function ruleOf(schedule: RowOf<'cluster/schedules'>): Rule {
+  return { schedule: scheduleOf(schedule), sinceMs: schedule.$changed ?? 0 }
 }
 
 /**
@@ -61,16 +66,16 @@ export async function takeOwed(cluster: Cluster, key: string): Promise<Notes | u
   const { catalog } = cluster
   const holder = await findHolder(cluster, key)
   if (holder === undefined) return undefined
-  const noted = await catalog.record(NOTES, key)
-  const before = (noted?.body['done'] ?? {}) as Notes
+  const noted = await cluster.record(NOTES, key)
+  const before = noted?.body.done ?? {}
   if (noted === undefined || !holder.isOnline) return before
-  const policy = await cluster.find(SNAPSHOT_POLICIES, textAt(holder.row, 'snapshot_policy.uuid'))
+  const policy = await cluster.find(SNAPSHOT_POLICIES, holder.policy ?? '')
   if (policy?.['enabled'] !== true) return before
 
   const nowMs = cluster.now()
   const done: Record<string, number> = { ...before }
   const changes: Change[] = []
-  let held: readonly HeldSnapshot[] | undefined
+  let held: readonly ScheduledSnapshot[] | undefined
   for (const copy of copiesOf(policy)) {
     const schedule = await cluster.find(SCHEDULES, copy.schedule.uuid)
     const notedMs = before[copy.schedule.uuid]
@@ -87,10 +92,9 @@ export async function takeOwed(cluster: Cluster, key: string): Promise<Notes | u
     }
     // The clock was put back, or a request was as quick: the snapshot of this minute is there.
     if (held.some((snapshot) => snapshot['name'] === name)) continue
-    const fresh: HeldSnapshot = {
+    const fresh: NewSnapshot = {
       uuid: cluster.system.random.uuid(),
       name,
-      ...holder.fields,
       create_time: nowMs,
       ...(copy.snapmirror_label === undefined ? {} : { snapmirror_label: copy.snapmirror_label }),
     }
@@ -115,8 +119,13 @@ export async function takeOwed(cluster: Cluster, key: string): Promise<Notes | u
 }
 
 /** Those that must go so that one more of this prefix is not one too many. What may not be deleted stays. */
-function tooMany(holder: Holder, held: readonly HeldSnapshot[], copy: Copy, nowMs: number): readonly HeldSnapshot[] {
-  const own = held.filter((snapshot) => isNamedBy(holder, copy.prefix, snapshot['name']))
+function tooMany(
+  holder: Holder,
+  held: readonly ScheduledSnapshot[],
+  copy: Copy,
+  nowMs: number,
+): readonly ScheduledSnapshot[] {
+  const own = held.filter((snapshot) => isNamedBy(holder, copy.prefix, snapshot.name))
   const excess = Math.max(0, own.length + 1 - copy.count)
   return own.filter((snapshot) => whyKept(snapshot, nowMs) === undefined).slice(0, excess)
 }

@@ -3,7 +3,6 @@ import { aggregateOf } from '../../../storage/aggregate-of.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { failure } from '../../../model/failure.ts'
 import { printSize } from '../../../model/kinds/index.ts'
-import { type Row } from '../../../model/value.ts'
 import { availableIn, DisksSeen, ownedBytes, queuedBytes } from '../aggregates/space.ts'
 import type { Volume, VolumeDraft } from '../../../records/rows.ts'
 
@@ -20,7 +19,7 @@ export async function chooseAggregate(
   }
   const named = given?.[0]?.['uuid']
   const svm = await cluster.find('svm/svms', draft['svm.uuid'] ?? '')
-  const allowed = ((svm?.['aggregates'] ?? []) as readonly Row[]).map((row) => row['uuid'])
+  const allowed = (svm?.['aggregates'] ?? []).map(({ uuid }) => uuid)
   const isAllowed = (uuid: string) => allowed.length === 0 || allowed.includes(uuid)
   if (parent !== undefined && typeof named === 'string' && named !== aggregateOf(parent)) {
     throw failure('cloneAggregateFixed')
@@ -56,8 +55,8 @@ export async function insistOnSpace(cluster: Cluster, aggregate: string, volume:
     cluster.find('storage/volumes', volume['uuid']),
   ])
   const used = ownedBytes(counters)
-  const promisedNow = before?.['guarantee.type'] === 'volume' ? Math.max(0, Number(before['size']) - used) : 0
-  const wanted = Math.max(0, Number(volume['size']) - used) - promisedNow
+  const promisedNow = before?.['guarantee.type'] === 'volume' ? Math.max(0, before['size'] - used) : 0
+  const wanted = Math.max(0, volume['size'] - used) - promisedNow
   if (wanted > availableBytes) {
     throw failure('aggregateTooSmall', {
       available: printSize(availableBytes),

@@ -16,12 +16,15 @@ const BATCH = 500
 const NOTED_BATCHES = 20
 
 /** What a job needs to know: the uuid of the bucket, and one of key and prefix. */
-export type RangeInput = Row & {
+export type RangeInput = {
   readonly bucket: string
   readonly snapshot: string
   readonly key?: string
   readonly prefix?: string
 }
+
+/** That it has begun, and from when on there is no way back; that all of it is done. */
+export type RangeMemo = { readonly begun: boolean; readonly ended: boolean }
 
 /** What a path means within a volume: `/papers`, `/papers/2026/` or `/papers/2026/a.pdf`. */
 export async function plannedRange(
@@ -62,10 +65,10 @@ async function insistOnSomething(cluster: Cluster, volume: string, range: RangeI
  * Nothing changes until all was looked at. From then on there is no way back, so it does not fail half way: it waits for
  * the catalog, and goes on after a crash where it was.
  */
-export async function restoreRange(cluster: Cluster, work: Work, input: RangeInput): Promise<void> {
+export async function restoreRange(cluster: Cluster, work: Work<Row, RangeMemo>, input: RangeInput): Promise<void> {
   const { bucket, snapshot } = input
-  if (work.memo['ended'] === true) return
-  if (work.memo['begun'] !== true) {
+  if (work.memo.ended === true) return
+  if (work.memo.begun !== true) {
     const begin: Change = {
       do: 'begin-range-restore',
       bucket,

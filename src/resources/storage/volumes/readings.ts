@@ -3,13 +3,13 @@ import { aggregateOf } from '../../../storage/aggregate-of.ts'
 import type { Derivation, Once } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { ofRows } from '../../../core/read/of-rows.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { Row } from '../../../model/value.ts'
 import { lastSample, totals } from '../../metric-readings.ts'
 import { availableIn, disksSeenLately, footprintOf, isGuaranteed, ownedBytes } from '../aggregates/space.ts'
 import { chargedTo, reserveOf, reserveReadings } from './reserve.ts'
 import type { Volume } from '../../../records/rows.ts'
 
-const uuidOf = (row: Row) => textAt(row, 'uuid')
+const uuidOf = (row: Pick<Volume, 'uuid'>) => row['uuid']
 
 const space: Derivation<Volume> = {
   gives: ['space', 'guarantee.honored', 'snapshot_count'],
@@ -19,7 +19,7 @@ const space: Derivation<Volume> = {
     for (const row of rows) {
       const counter = counters.get(uuidOf(row))
       const held = counter ?? { usedBytes: 0, snapshotBytes: 0 }
-      const size = Number(row['size'])
+      const size = row['size']
       const forObjects = size - reserveOf(row)
       const left = Math.max(0, size - chargedTo(row, held))
       const used = chargedTo(row, held) - reserveOf(row)
@@ -50,7 +50,7 @@ const isRoot: Derivation<Volume> = {
   gives: ['is_object_store'],
   async from(cluster, rows, once) {
     const roots = await once('root volumes', async () => rootsOf(await cluster.rows('protocols/s3/services')))
-    return rows.map((row) => ({ is_object_store: roots.has(row['uuid'] ?? '') }))
+    return rows.map((row) => ({ is_object_store: roots.has(row['uuid']) }))
   },
 }
 

@@ -12,16 +12,31 @@
 import type { Cluster } from '../../../core/cluster.ts'
 import { recordPages } from '../../../core/read/record-pages.ts'
 import { treeChange } from '../../../storage/removed-trees.ts'
-import { treeOf } from '../../../storage/tree-of.ts'
+import { type InTree, treeOf } from '../../../storage/tree-of.ts'
 import { Failure } from '../../../model/failure.ts'
-import type { SomeType } from '../../../model/rows.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { TypeName } from '../../../model/resource.ts'
+import type { Row } from '../../../model/value.ts'
 import type { Change, StoredRecord } from '../../../ports/catalog.ts'
 import { SNAPSHOTS, whyKept } from './snapshot-changes.ts'
 import { sharersOf, TREES_LOCK } from './tree-sharers.ts'
-import type { Svm, Volume } from '../../../records/rows.ts'
+import type { QueuedVolume, Svm, Volume } from '../../../records/rows.ts'
 
 export const RECOVERY_QUEUE = 'private/cli/volume/recovery-queue'
+
+declare module '../../../model/rows.ts' {
+  interface NoteTypes {
+    readonly 'private/cli/volume/recovery-queue': {
+      readonly $tree: string
+      /** Its record as it was. */
+      readonly $volume: Volume
+      /** The types of what was put aside with it. Earlier releases kept the records themselves. */
+      readonly $within?: readonly (string | { readonly type: TypeName; readonly body: Row })[]
+      /** Moves of a volume end before it is deleted. */
+      readonly $next?: never
+      readonly $before?: never
+    }
+  }
+}
 
 /** How long volumes of an SVM stay in the queue where the SVM does not say. */
 export const RETENTION_HOURS = 12
@@ -46,17 +61,18 @@ export function queueChanges(cluster: Cluster, volume: Volume, hours: number, wi
   const uuid = volume['uuid']
   // Others may be deleted by the same name: a number that stays with the volume tells them apart.
   const number = Number.parseInt(uuid.replaceAll('-', '').slice(-8), 16)
-  const queued: Row = {
+  const { 'nas.path': _, ...kept } = volume
+  const queued: QueuedVolume = {
     uuid,
     volume: `${volume['name']}_${number}`,
-    'svm.uuid': volume['svm.uuid'] ?? null,
+    'svm.uuid': volume['svm.uuid'],
     aggregates: volume['aggregates'] ?? [],
-    size: volume['size'] ?? 0,
+    size: volume['size'],
     deletion_request_time: cluster.now(),
     retention_hours: hours,
     $tree: treeOf(volume),
     // It comes back mounted nowhere: meanwhile another may be there.
-    $volume: { ...volume, 'nas.path': null },
+    $volume: kept,
     $within: within,
   }
   return [
@@ -72,11 +88,7 @@ export function queueChanges(cluster: Cluster, volume: Volume, hours: number, wi
  * the blobs that only this one needed go one by one. To be called with `TREES_LOCK` held.
  * `within` names the types of records that go with it, beside its snapshots.
  */
-export async function forgetChanges(
-  cluster: Cluster,
-  volume: Row & { readonly uuid: string },
-  within: readonly string[],
-): Promise<Change[]> {
+export async function forgetChanges(cluster: Cluster, volume: InTree, within: readonly string[]): Promise<Change[]> {
   const key = volume['uuid']
   const [counters, sharers, gone] = await Promise.all([
     cluster.catalog.volume(key),
@@ -105,13 +117,13 @@ async function removals(cluster: Cluster, type: string, parent: string): Promise
 /** Refuses to let a volume go with snapshots that may not be deleted yet. */
 export async function insistOnNothingKept(cluster: Cluster, volume: string): Promise<void> {
   for await (const page of recordPages(cluster.catalog, SNAPSHOTS, volume)) {
-    for (const { body } of page) {
-      const why = whyKept(body, cluster.now())
+    for (const { body: snapshot } of page) {
+      const why = whyKept(snapshot, cluster.now())
       if (why === undefined) continue
       throw new Failure(
         why.kind,
         why.code,
-        `The volume cannot go before its snapshot "${textAt(body, 'name')}". ${why.message}`,
+        `The volume cannot go before its snapshot "${snapshot['name']}". ${why.message}`,
         {},
         why.entryName,
       )
@@ -128,13 +140,13 @@ export async function purgeVolume(cluster: Cluster, key: string, reason: PurgeRe
     await cluster.commit([
       { do: 'remove-record', type: RECOVERY_QUEUE, key, expect: record.revision },
       ...(await forgetChanges(cluster, record.body, typesWithin(record).map(queuedType))),
-      cluster.event('volume.purged', { volume: record.body['volume'] ?? '', reason }),
+      cluster.event('volume.purged', { volume: record.body['volume'], reason }),
     ])
   })
 }
 
 /** The changes that bring back what was within a volume of the queue. */
-export function broughtBack(cluster: Cluster, queued: StoredRecord): Change[] {
+export function broughtBack(cluster: Cluster, queued: StoredRecord<QueuedVolume>): Change[] {
   return [
     ...keptWithin(queued).flatMap((one) =>
       typeof one === 'string' ? [] : [cluster.put(one.type, one.body, { expect: 'absent' })],
@@ -148,16 +160,13 @@ export function broughtBack(cluster: Cluster, queued: StoredRecord): Change[] {
   ]
 }
 
-/** The types of what was put aside. Earlier releases kept the records themselves. */
-function keptWithin({ body }: StoredRecord) {
-  return (body['$within'] ?? []) as unknown as readonly (string | { readonly type: SomeType; readonly body: Row })[]
-}
+const keptWithin = ({ body }: StoredRecord<QueuedVolume>) => body.$within ?? []
 
-function typesWithin(queued: StoredRecord): readonly string[] {
+function typesWithin(queued: StoredRecord<QueuedVolume>): readonly string[] {
   return keptWithin(queued).filter((one) => typeof one === 'string')
 }
 
 /** The record of a volume as it was when it was deleted. */
-export function volumeOf(queued: StoredRecord): Volume {
-  return queued.body['$volume'] as Volume
+export function volumeOf(queued: StoredRecord<QueuedVolume>): Volume {
+  return queued.body.$volume
 }

@@ -7,7 +7,6 @@ import { job, type Work, type Changing } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { flag } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
-import { type Row, textAt } from '../../../model/value.ts'
 import { type Change } from '../../../ports/catalog.ts'
 import { departureChanges, MEMBERS_LOCK } from '../../application/members.ts'
 import { EXPORT_POLICIES_LOCK } from '../../protocols/nfs/export-policies.ts'
@@ -34,6 +33,17 @@ const removalArgs = {
   },
 } as const satisfies Fields
 
+/** What the steps know of the volume, which has no record any more after the first one. */
+export type RemovedVolume = {
+  readonly 'svm.uuid': string
+  readonly name: string
+  readonly $tree: string
+  readonly $hours: number
+}
+
+/** The tree as it was when the records went: the volume may have been moved since the plan. */
+type RemoveWork = Work<RemovedVolume, { readonly tree: string }>
+
 export const removeVolume = job({
   moreExamples: { clone: { body: {}, of: 'clone' } },
   args: removalArgs,
@@ -41,15 +51,15 @@ export const removeVolume = job({
   async plan(cluster, { row, args }: Changing<'storage/volumes', typeof removalArgs>) {
     const key = row['uuid']
     await insistOnUnused(cluster, key)
-    if (row !== undefined) insistOnNoMove(row)
+    insistOnNoMove(row)
     await insistOnNothingKept(cluster, key)
     const hours = args.force ? 0 : retentionHours(await cluster.find('svm/svms', row['svm.uuid']))
     return {
       key,
       input: {
-        'svm.uuid': row?.['svm.uuid'] ?? '',
-        name: row?.['name'] ?? '',
-        $tree: treeOf(row ?? {}),
+        'svm.uuid': row['svm.uuid'],
+        name: row['name'],
+        $tree: treeOf(row),
         $hours: hours,
       },
       locks: [`volume:${key}`],
@@ -58,11 +68,11 @@ export const removeVolume = job({
   steps: [
     {
       name: 'remove records',
-      async run(cluster, { key, input, memo }) {
+      async run(cluster, { key, input, memo }: RemoveWork) {
         // No server may take the volume between the look and the commit, nobody change its size,
         // share its tree, or make a qtree or a rule in it.
         const locks = [
-          `servers:${textAt(input, 'svm.uuid')}`,
+          `servers:${input['svm.uuid']}`,
           AGGREGATES_LOCK,
           TREES_LOCK,
           quotaLock(key),
@@ -75,12 +85,12 @@ export const removeVolume = job({
           if (volume === undefined) return
           insistOnNoMove(volume)
           // It may have been moved since this was planned.
-          memo['tree'] = treeOf(volume)
+          memo.tree = treeOf(volume)
           await insistOnUnused(cluster, key)
           await insistOnNothingKept(cluster, key)
           const { own } = await bucketsIn(cluster, key)
           // Clones do not get into the queue: their buckets go with them, and what they began with is held by the parent.
-          const hours = isClone(volume) || own.length > 0 ? 0 : Number(input['$hours'])
+          const hours = isClone(volume) || own.length > 0 ? 0 : input.$hours
           const changes: Change[] = [
             ...own.map((bucket): Change => ({ do: 'remove-record', type: BUCKETS, key: bucket['uuid'] })),
             ...unusedSince(cluster, 'storage/volumes', key, since),
@@ -94,7 +104,7 @@ export const removeVolume = job({
             { do: 'remove-record', type: FULLNESS, key },
             { do: 'drop-counters', table: 'volume', row: key },
             ...(await departureChanges(cluster, key)),
-            cluster.event('volume.deleted', { volume: input['name'] ?? '' }),
+            cluster.event('volume.deleted', { volume: input['name'] }),
           ]
           if (isClone(volume)) await releaseBase(cluster, volume, changes)
           else await cluster.commit(changes)
@@ -110,8 +120,8 @@ export const removeVolume = job({
   ],
 })
 
-async function removeTreeOf(cluster: Cluster, { input, memo }: Work): Promise<void> {
-  await removeOwedTree(cluster, textAt(memo, 'tree') || textAt(input, '$tree'))
+async function removeTreeOf(cluster: Cluster, { input, memo }: RemoveWork): Promise<void> {
+  await removeOwedTree(cluster, memo.tree ?? input.$tree)
 }
 
 /** What goes with its volume, beside its snapshots. */
@@ -128,8 +138,7 @@ async function insistOnUnused(cluster: Cluster, key: string): Promise<void> {
     if (server['root_volume.uuid'] === key) {
       throw failure('volumeIsRootVolume', { server: server['name'] })
     }
-    const data = (server['data_volumes'] ?? []) as readonly Row[]
-    if (data.some((volume) => volume['uuid'] === key)) {
+    if (server['data_volumes']?.some(({ uuid }) => uuid === key) === true) {
       throw failure('volumeIsDataVolume', { server: server['name'] })
     }
   }

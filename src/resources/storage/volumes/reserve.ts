@@ -39,7 +39,7 @@ export function reservePercent(volume: Volume): number {
 }
 
 export function reserveOf(volume: Volume): number {
-  return Math.floor((Number(volume['size']) / 100) * reservePercent(volume))
+  return Math.floor((volume['size'] / 100) * reservePercent(volume))
 }
 
 /** What a volume holds, as it counts against its size. */

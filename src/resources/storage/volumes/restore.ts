@@ -8,13 +8,13 @@ import { failure } from '../../../model/failure.ts'
 import { text } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration, Fields } from '../../../model/resource.ts'
 import type { ArgumentsOf, SomeType } from '../../../model/rows.ts'
-import { type Row, textAt, textOf } from '../../../model/value.ts'
+import { type Row, textOf } from '../../../model/value.ts'
 import type { Change, SnapshotRow } from '../../../ports/catalog.ts'
 import { readLockFields } from '../../../records/lock-fields.ts'
 import { storedRow } from '../../../records/stored.ts'
 import { BUCKET_SNAPSHOTS } from '../../protocols/s3/bucket-snapshots.ts'
 import { patiently } from './patiently.ts'
-import { leaveRange, plannedRange, restoreRange, type RangeInput } from './range-restore.ts'
+import { leaveRange, plannedRange, restoreRange, type RangeInput, type RangeMemo } from './range-restore.ts'
 import { SNAPSHOTS, whyKept } from './snapshot-changes.ts'
 import { insistOnReadWrite } from './types.ts'
 import type { Volume } from '../../../records/rows.ts'
@@ -60,10 +60,15 @@ export function restoreOf<Args extends RestoreArguments>(
 }
 
 /** What the job needs to know: the snapshot, and the part where it is not all. */
-export interface PlannedRestore {
+export type PlannedRestore = {
   readonly $restore?: string
   readonly $range?: RangeInput
 }
+
+/** Whether newer snapshots are gone, and where the next batch of rows begins. */
+type RestoreMemo = RangeMemo & { readonly begun: boolean; readonly after: string }
+
+type RestoreWork = Work<PlannedRestore & { readonly name: string }, RestoreMemo>
 
 /** The snapshot that a request names, if it does. Refuses what cannot be undone for somebody who relies on it. */
 export async function plannedRestore(
@@ -123,14 +128,14 @@ async function insistOnNoLocks(cluster: Cluster, key: string): Promise<void> {
   }
 }
 
-export async function restore(cluster: Cluster, work: Work): Promise<void> {
-  const range = work.input['$range'] as RangeInput | undefined
+export async function restore(cluster: Cluster, work: RestoreWork): Promise<void> {
+  const range = work.input.$range
   if (range === undefined) await restoreVolume(cluster, work)
   else await restoreRange(cluster, work, range)
 }
 
-export async function undoRestore(cluster: Cluster, work: Work): Promise<void> {
-  const range = work.input['$range'] as RangeInput | undefined
+export async function undoRestore(cluster: Cluster, work: RestoreWork): Promise<void> {
+  const range = work.input.$range
   if (range !== undefined) await leaveRange(cluster, work, range)
 }
 
@@ -138,21 +143,19 @@ export async function undoRestore(cluster: Cluster, work: Work): Promise<void> {
  * There is no way back from it: newer snapshots are gone with the first commit. So it does not fail half way, but waits for
  * the catalog, and goes on after a crash where it was.
  */
-async function restoreVolume(cluster: Cluster, work: Work): Promise<void> {
-  const snapshot = textAt(work.input, '$restore')
-  if (snapshot === '') return
+async function restoreVolume(cluster: Cluster, work: RestoreWork): Promise<void> {
+  const snapshot = work.input.$restore
+  if (snapshot === undefined) return
   const volume = work.key
-  if (work.memo['begun'] !== true) await patiently(cluster, work, () => begin(cluster, work, snapshot))
+  if (work.memo.begun !== true) await patiently(cluster, work, () => begin(cluster, work, snapshot))
   for (let batch = 1; ; batch++) {
     if (work.stopping.aborted) throw new Interrupted()
-    const after = work.memo['after']
+    const { after } = work.memo
     const [outcome] = await patiently(cluster, work, () =>
-      cluster.catalog.commit([
-        { do: 'restore-rows', volume, limit: BATCH, ...(typeof after === 'string' ? { after } : {}) },
-      ]),
+      cluster.catalog.commit([{ do: 'restore-rows', volume, limit: BATCH, ...(after === undefined ? {} : { after }) }]),
     )
     if (outcome?.next === undefined) break
-    work.memo['after'] = outcome.next
+    work.memo.after = outcome.next
     // A crash goes on from here. From an earlier place it does the same, and takes longer.
     if (batch % NOTED_BATCHES === 0) await patiently(cluster, work, () => work.progress(0.5, 'Rows are moved.'))
     // Others get their turn between two batches.
@@ -161,13 +164,13 @@ async function restoreVolume(cluster: Cluster, work: Work): Promise<void> {
   await patiently(cluster, work, () =>
     cluster.catalog.commit([
       { do: 'finish-restore', volume },
-      cluster.event('volume.restored', { volume: work.input['name'] ?? '', snapshot }),
+      cluster.event('volume.restored', { volume: work.input['name'], snapshot }),
     ]),
   )
 }
 
 /** The records of newer snapshots go with what they stand for. */
-async function begin(cluster: Cluster, work: Work, snapshot: string): Promise<void> {
+async function begin(cluster: Cluster, work: RestoreWork, snapshot: string): Promise<void> {
   // What was looked at when the job was planned may have changed while it waited.
   const newer = await newerSnapshots(cluster, work.key, snapshot)
   await insistOnNoLocks(cluster, work.key)

@@ -27,7 +27,7 @@ export function setSize(cluster: Cluster, volume: string, moreBytes = 0): Promis
     const before = record.body
     const held = { ...counters, usedBytes: counters.usedBytes + moreBytes }
     const fits = (sizeBytes: number) => chargedTo({ ...before, size: sizeBytes }, held) <= sizeBytes
-    const size = Number(before['size'])
+    const size = before['size']
     // For a write that will not fit at all, nothing changes.
     if (moreBytes > 0 && !fits(Math.max(size, largestSize(before)))) return false
     const after = await affordable(cluster, before, wantedSize(before, held))
@@ -52,7 +52,7 @@ export function setSize(cluster: Cluster, volume: string, moreBytes = 0): Promis
 }
 
 async function affordable(cluster: Cluster, volume: Volume, wanted: number): Promise<number> {
-  const size = Number(volume['size'])
+  const size = volume['size']
   if (wanted <= size) return wanted
   const left = isMadeForBucket(volume)
     ? Number.POSITIVE_INFINITY

@@ -1,37 +1,35 @@
 /** What a snapshot policy makes snapshots of: a volume, or one bucket. Both are served by the same schedules. */
 import type { Cluster } from '../../../core/cluster.ts'
-import type { DraftOf, SomeType } from '../../../model/rows.ts'
-import type { Row } from '../../../model/value.ts'
+import type { RowOf, SomeType } from '../../../model/rows.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import {
   BUCKET_SNAPSHOTS,
-  type BucketSnapshot,
   bucketSnapshotName,
   dropBucketSnapshot,
   takeBucketSnapshot,
 } from '../../protocols/s3/bucket-snapshots.ts'
 import { BUCKETS } from '../../protocols/s3/types.ts'
-import { dropChanges, SNAPSHOTS, takeChanges } from './snapshot-changes.ts'
+import { dropChanges, type Keepable, SNAPSHOTS, takeChanges } from './snapshot-changes.ts'
 import { isScheduled } from './types.ts'
 import type { Bucket, Snapshot, Volume } from '../../../records/rows.ts'
 
-export type HeldSnapshot = Snapshot | BucketSnapshot
+/** A snapshot that a schedule makes, as both kinds have it. */
+export type NewSnapshot = Pick<Snapshot, 'uuid' | 'name' | 'create_time' | 'snapmirror_label'>
+export type ScheduledSnapshot = NewSnapshot & Keepable
 
 export interface Holder {
-  /** Its record, as it was read. */
+  /** Its record, as it was read; and its snapshot policy. */
   readonly type: SomeType
-  readonly row: Row
+  readonly policy: string | undefined
   readonly revision: number
   /** Whether its volume is. */
   readonly isOnline: boolean
   /** What a snapshot of this prefix and minute is called; nothing when the prefix makes no name. */
   nameOf(prefix: string, ms: number): string | undefined
   /** Oldest first by the order in which they were taken, which a clock that was wrong for a while does not disturb. */
-  snapshotsByAge(): Promise<HeldSnapshot[]>
-  /** What a snapshot has beside uuid, name and time. */
-  readonly fields: DraftOf<typeof SNAPSHOTS> & DraftOf<typeof BUCKET_SNAPSHOTS>
-  take(snapshot: HeldSnapshot): Change[] | Promise<Change[]>
-  drop(snapshot: HeldSnapshot): Change[]
+  snapshotsByAge(): Promise<ScheduledSnapshot[]>
+  take(snapshot: NewSnapshot): Change[] | Promise<Change[]>
+  drop(snapshot: ScheduledSnapshot): Change[]
   /** Tells that a snapshot was not taken. */
   skipped(name: string): Change
 }
@@ -47,7 +45,7 @@ export async function findHolder(cluster: Cluster, key: string): Promise<Holder 
 function volumeHolder(cluster: Cluster, key: string, row: Volume, revision: number): Holder {
   return {
     type: 'storage/volumes',
-    row,
+    policy: row['snapshot_policy.uuid'],
     revision,
     isOnline: isScheduled(row),
     nameOf: (prefix, ms) => `${prefix}.${minute(ms)}`,
@@ -55,9 +53,8 @@ function volumeHolder(cluster: Cluster, key: string, row: Volume, revision: numb
       const order = await cluster.catalog.snapshots(key)
       return inOrder(cluster, SNAPSHOTS, key, order)
     },
-    fields: { 'volume.uuid': key, 'svm.uuid': row['svm.uuid'] },
-    take: (snapshot) => takeChanges(cluster, snapshot),
-    drop: (snapshot) => dropChanges(cluster, snapshot),
+    take: (snapshot) => takeChanges(cluster, { ...snapshot, 'volume.uuid': key, 'svm.uuid': row['svm.uuid'] }),
+    drop: ({ uuid, name }) => dropChanges(cluster, { uuid, name, 'volume.uuid': key }),
     skipped: (name) => cluster.event('snapshot.scheduled.skipped', { volume: key, snapshot: name }),
   }
 }
@@ -67,7 +64,7 @@ async function bucketHolder(cluster: Cluster, key: string, row: Bucket, revision
   const isOnline = isScheduled(await cluster.find('storage/volumes', volume))
   return {
     type: BUCKETS,
-    row,
+    policy: row['snapshot_policy.uuid'],
     revision,
     isOnline,
     nameOf: (prefix, ms) => bucketSnapshotName(prefix, minute(ms)),
@@ -75,21 +72,26 @@ async function bucketHolder(cluster: Cluster, key: string, row: Bucket, revision
       const order = await cluster.catalog.bucketSnapshots(volume, key)
       return inOrder(cluster, BUCKET_SNAPSHOTS, key, order)
     },
-    fields: { bucket_uuid: key, 's3_bucket.uuid': key, 'svm.uuid': row['svm.uuid'] },
-    take: (snapshot) => takeBucketSnapshot(cluster, snapshot),
-    drop: (snapshot) => dropBucketSnapshot(cluster, snapshot, volume),
+    take: (snapshot) =>
+      takeBucketSnapshot(cluster, {
+        ...snapshot,
+        bucket_uuid: key,
+        's3_bucket.uuid': key,
+        'svm.uuid': row['svm.uuid'],
+      }),
+    drop: ({ uuid, name }) => dropBucketSnapshot(cluster, { uuid, name, 's3_bucket.uuid': key }, volume),
     skipped: (name) => cluster.event('bucket.snapshot.skipped', { bucket: key, snapshot: name }),
   }
 }
 
-async function inOrder(
+async function inOrder<Type extends typeof SNAPSHOTS | typeof BUCKET_SNAPSHOTS>(
   cluster: Cluster,
-  type: typeof SNAPSHOTS | typeof BUCKET_SNAPSHOTS,
+  type: Type,
   parent: string,
   order: readonly { readonly snapshot: string }[],
-): Promise<HeldSnapshot[]> {
+): Promise<RowOf<Type>[]> {
   const records = await cluster.records(type, { parent })
-  const rows = new Map(records.map((record): [string, HeldSnapshot] => [record.key, record.body]))
+  const rows = new Map(records.map(({ key, body }) => [key, body]))
   return order.map(({ snapshot }) => rows.get(snapshot)).filter((row) => row !== undefined)
 }
 

@@ -4,7 +4,7 @@ import { job, uuidOfNew } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { bytes, list, name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { type Row, textOf } from '../../../model/value.ts'
+import type { Snapshot } from '../../../records/rows.ts'
 import { dropChanges, SNAPSHOTS, SNAPSHOTS_MAX, takeChanges, whyKept } from './snapshot-changes.ts'
 import { insistOnReadWrite } from './types.ts'
 
@@ -44,7 +44,7 @@ const snapshotsResource = resource({
       set: 'always',
     },
     owners: { doc: 'The users of the snapshot. A snapshot in use cannot be deleted.', kind: list(text()) },
-    create_time: { doc: 'When the snapshot was created.', kind: time() },
+    create_time: { isAlwaysSet: true, doc: 'When the snapshot was created.', kind: time() },
     state: {
       doc: 'Whether the snapshot can be used.',
       kind: oneOf({ valid: 'The snapshot can be used.', invalid: 'The snapshot cannot be used.' }),
@@ -55,7 +55,7 @@ const snapshotsResource = resource({
       since: '9.9.1',
     },
     volume: { doc: 'The volume of the snapshot.', ref: 'storage/volumes' },
-    svm: { doc: 'The SVM of the volume.', ref: 'svm/svms', set: 'create' },
+    svm: { isAlwaysSet: true, doc: 'The SVM of the volume.', ref: 'svm/svms', set: 'create' },
   },
 })
 
@@ -64,7 +64,7 @@ export const snapshots: Behaviour<typeof snapshotsResource> = define(snapshotsRe
     {
       gives: ['size'],
       async from(cluster, rows, once) {
-        const volume = textOf(rows[0]?.['volume.uuid'])
+        const volume = rows[0]?.['volume.uuid'] ?? ''
         const sizes = await once('sizes', () => cluster.catalog.snapshotBytes(volume))
         return rows.map((row) => ({ size: sizes.get(row['uuid']) ?? 0 }))
       },
@@ -107,7 +107,7 @@ export const snapshots: Behaviour<typeof snapshotsResource> = define(snapshotsRe
   modify: job({
     example: { name: 'snap_renamed', comment: 'before the second change' },
     async plan(cluster, { row, draft }) {
-      const volume = row['volume.uuid'] ?? ''
+      const volume = row['volume.uuid']
       if (draft['name'] !== undefined && draft['name'] !== row?.['name']) {
         insistOnReadWrite(await cluster.row('storage/volumes', volume), 'volumeProtected')
         await insistOnName(cluster, draft['name'] ?? '', volume)
@@ -115,7 +115,7 @@ export const snapshots: Behaviour<typeof snapshotsResource> = define(snapshotsRe
       const svm = row?.['svm.uuid'] ?? ''
       return {
         key: row['uuid'],
-        input: { 'svm.uuid': svm, $change: { ...draft } },
+        input: { 'svm.uuid': svm, $change: draft },
         locks: [`volume:${volume}`],
       }
     },
@@ -125,7 +125,7 @@ export const snapshots: Behaviour<typeof snapshotsResource> = define(snapshotsRe
         async run(cluster, { key, input }) {
           const record = await cluster.record(SNAPSHOTS, key)
           if (record === undefined) throw failure('snapshotNotFound')
-          const row = { ...record.body, ...(input['$change'] as Row) }
+          const row = { ...record.body, ...input.$change }
           await cluster.commit([cluster.put(SNAPSHOTS, row, { expect: record.revision })])
         },
       },
@@ -133,11 +133,11 @@ export const snapshots: Behaviour<typeof snapshotsResource> = define(snapshotsRe
   }),
   remove: job({
     async plan(cluster, { row }) {
-      insistOnReadWrite(await cluster.row('storage/volumes', row['volume.uuid'] ?? ''), 'snapshotsProtected')
+      insistOnReadWrite(await cluster.row('storage/volumes', row['volume.uuid']), 'snapshotsProtected')
       insistOnDeletable(row, cluster.now())
-      const { 'volume.uuid': volume = '', 'svm.uuid': svm = '', name } = row
+      const { 'volume.uuid': volume, 'svm.uuid': svm, name } = row
       const input = { 'volume.uuid': volume, 'svm.uuid': svm, name }
-      return { key: row['uuid'], input, locks: [`volume:${row['volume.uuid'] ?? ''}`] }
+      return { key: row['uuid'], input, locks: [`volume:${volume}`] }
     },
     steps: [
       {
@@ -154,7 +154,7 @@ export const snapshots: Behaviour<typeof snapshotsResource> = define(snapshotsRe
   }),
 })
 
-function insistOnDeletable(row: Row, nowMs: number): void {
+function insistOnDeletable(row: Snapshot, nowMs: number): void {
   const why = whyKept(row, nowMs)
   if (why !== undefined) throw why
 }

@@ -112,7 +112,7 @@ const measured: Derivation<Volume> = {
     for (const row of rows) {
       const counter = counters.get(row['uuid'])
       const { usedBytes, snapshotBytes, savedByCompressionBytes, savedByDedupeBytes } = counter ?? EMPTY
-      const size = Number(row['size'])
+      const size = row['size']
       const reserve = reserveOf(row)
       const left = Math.max(0, size - chargedTo(row, { usedBytes, snapshotBytes }))
       const available = isGuaranteed(row) ? left : Math.min(left, await spareFor(cluster, row, once))

@@ -28,7 +28,8 @@ async function become(cluster: TestCluster, uuid: string, type: VolumeType): Pro
 /** As replication does it. */
 async function replicateSnapshot(cluster: TestCluster, volume: string, name: string): Promise<string> {
   const uuid = crypto.randomUUID()
-  const row = { uuid, name, 'volume.uuid': volume, create_time: cluster.clock.now() }
+  const { 'svm.uuid': svm } = await cluster.cluster.row('storage/volumes', volume)
+  const row = { uuid, name, 'volume.uuid': volume, 'svm.uuid': svm, create_time: cluster.clock.now() }
   const changes = takeChanges(cluster.cluster, row)
   await cluster.cluster.commit([{ do: 'replicate-into', volume }, ...changes])
   return uuid

@@ -4,7 +4,8 @@ import { inline } from '../../../../core/verb.ts'
 import { failure } from '../../../../model/failure.ts'
 import { bytes, count, text, time, uuid } from '../../../../model/kinds/index.ts'
 import { resource } from '../../../../model/resource.ts'
-import { type Row, textAt } from '../../../../model/value.ts'
+import { textOf } from '../../../../model/value.ts'
+import type { QueuedVolume } from '../../../../records/rows.ts'
 import { purgeVolume, RECOVERY_QUEUE, RETENTION_HOURS_MAX } from '../../../storage/volumes/recovery-queue.ts'
 
 /** What the command line calls an SVM. */
@@ -13,7 +14,7 @@ export const vserver: Derivation = {
   from: (cluster, rows) =>
     Promise.all(
       rows.map(async (row) => ({
-        vserver: (await cluster.find('svm/svms', textAt(row, 'svm.uuid')))?.['name'] ?? null,
+        vserver: (await cluster.find('svm/svms', textOf(row['svm.uuid'])))?.['name'] ?? null,
       })),
     ),
 }
@@ -29,12 +30,17 @@ const recoveryQueueResource = resource({
   fields: {
     uuid: { doc: 'The UUID of the volume, the same as before and after.', kind: uuid() },
     vserver: { doc: 'The name of the SVM.', kind: text() },
-    volume: { doc: 'The name of the volume in the recovery queue: its name before, and a number.', kind: text() },
-    svm: { doc: 'The SVM that the volume belongs to.', ref: 'svm/svms' },
-    aggregates: { doc: 'The aggregate that stores the deleted volume.', refs: 'storage/aggregates' },
-    size: { doc: 'The size of the deleted volume in bytes.', kind: bytes() },
-    deletion_request_time: { doc: 'When the volume was deleted.', kind: time() },
+    volume: {
+      isAlwaysSet: true,
+      doc: 'The name of the volume in the recovery queue: its name before, and a number.',
+      kind: text(),
+    },
+    svm: { isAlwaysSet: true, doc: 'The SVM that the volume belongs to.', ref: 'svm/svms' },
+    aggregates: { isAlwaysSet: true, doc: 'The aggregate that stores the deleted volume.', refs: 'storage/aggregates' },
+    size: { isAlwaysSet: true, doc: 'The size of the deleted volume in bytes.', kind: bytes() },
+    deletion_request_time: { isAlwaysSet: true, doc: 'When the volume was deleted.', kind: time() },
     retention_hours: {
+      isAlwaysSet: true,
       danger: 'irreversible',
       doc: 'How many hours the deleted volume stays recoverable. 0 purges the volume immediately.',
       kind: count({ min: 0, max: RETENTION_HOURS_MAX, unit: 'hours' }),
@@ -53,7 +59,7 @@ export const recoveryQueue: Behaviour<typeof recoveryQueueResource> = define(rec
       async run(cluster, { key, input }) {
         const record = await cluster.record(RECOVERY_QUEUE, key)
         if (record === undefined) throw failure('queuedVolumeNotFound')
-        const queued: Row = { ...record.body, ...input }
+        const queued = { ...record.body, ...input }
         await cluster.commit([cluster.put(RECOVERY_QUEUE, queued, { expect: record.revision })])
       },
     },
@@ -72,8 +78,8 @@ export function purgeStep() {
   }
 }
 
-function about(row: Row | undefined) {
-  const key = textAt(row, 'uuid')
+function about(row: QueuedVolume) {
+  const key = row['uuid']
   return { key, locks: [`volume:${key}`] }
 }
 
@@ -84,8 +90,11 @@ export const queuedFields = {
 } as const
 
 /** The volume that a draft names as the command line does. */
-export async function namedInQueue(cluster: Cluster, draft: Row): Promise<Row> {
-  const svm = await cluster.keyOfName('svm/svms', textAt(draft, 'vserver'))
+export async function namedInQueue(
+  cluster: Cluster,
+  draft: { readonly vserver: string; readonly volume: string },
+): Promise<QueuedVolume> {
+  const svm = await cluster.keyOfName('svm/svms', draft['vserver'])
   if (svm === undefined) throw failure('svmNotFound')
   const [found, other] = (await cluster.rows(RECOVERY_QUEUE, svm)).filter((row) => row['volume'] === draft['volume'])
   if (found === undefined) throw failure('queuedVolumeNotFound', {}, { target: 'volume' })

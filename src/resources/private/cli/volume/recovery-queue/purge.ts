@@ -1,7 +1,6 @@
 import { type Behaviour, define } from '../../../../../core/behaviour.ts'
 import { inline } from '../../../../../core/verb.ts'
 import { resource } from '../../../../../model/resource.ts'
-import { textAt } from '../../../../../model/value.ts'
 import { RECOVERY_QUEUE } from '../../../../storage/volumes/recovery-queue.ts'
 import { namedInQueue, purgeStep, queuedFields, vserver } from '../recovery-queue.ts'
 
@@ -20,7 +19,7 @@ export const purgeOfQueue: Behaviour<typeof purgeOfQueueResource> = define(purge
   create: inline({
     example: { vserver: 'svm1', volume: 'vol1_1029' },
     async plan(cluster, { draft }) {
-      const key = textAt(await namedInQueue(cluster, draft), 'uuid')
+      const key = (await namedInQueue(cluster, draft))['uuid']
       return { key, input: {}, locks: [`volume:${key}`] }
     },
     step: purgeStep(),

@@ -4,7 +4,7 @@ import { inline } from '../../../../../core/verb.ts'
 import { failure } from '../../../../../model/failure.ts'
 import { name } from '../../../../../model/kinds/index.ts'
 import { resource } from '../../../../../model/resource.ts'
-import { textAt, type Value } from '../../../../../model/value.ts'
+import type { Value } from '../../../../../model/value.ts'
 import { AGGREGATES_LOCK, placed } from '../../../../storage/aggregates/space.ts'
 import { aggregateOf } from '../../../../../storage/aggregate-of.ts'
 import { insistOnSpace } from '../../../../storage/volumes/placement.ts'
@@ -33,7 +33,7 @@ export const recoveryFromQueue: Behaviour<typeof recoveryFromQueueResource> = de
   create: inline({
     example: { vserver: 'svm1', volume: 'vol1_1029' },
     async plan(cluster, { draft }) {
-      const key = textAt(await namedInQueue(cluster, draft), 'uuid')
+      const key = (await namedInQueue(cluster, draft))['uuid']
       return { key, input: { newname: draft['newname'] ?? null }, locks: [`volume:${key}`] }
     },
     step: { name: 'recover', run: (cluster, { key, input }) => recover(cluster, key, input['newname']) },

@@ -38,7 +38,7 @@ const bucketSnapshotsResource = resource({
       required: true,
     },
     bucket_uuid: { doc: 'The UUID of the bucket of the snapshot.', kind: uuid() },
-    create_time: { doc: 'When the snapshot was created.', kind: time() },
+    create_time: { isAlwaysSet: true, doc: 'When the snapshot was created.', kind: time() },
     s3_bucket: { doc: 'The bucket of the snapshot.', ref: BUCKETS },
     svm: { doc: 'The SVM of the bucket.', ref: 'svm/svms' },
   },

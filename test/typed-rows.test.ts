@@ -1,0 +1,77 @@
+/** What the compiler refuses, on each line below `@ts-expect-error`: nothing of it runs. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Cluster } from '../src/core/cluster.ts'
+import { recordPages } from '../src/core/read/record-pages.ts'
+import { job, type Making, type Step, type Work } from '../src/core/verb.ts'
+import type { Snapshot, StoredVolume, Volume } from '../src/records/rows.ts'
+import { placeOf } from '../src/storage/tree-of.ts'
+
+export async function records(cluster: Cluster): Promise<unknown> {
+  const [volume] = await cluster.rows('storage/volumes')
+  for await (const page of recordPages(cluster.catalog, 'application/applications')) {
+    for (const { body } of page) {
+      body.$components.map(({ volumes }) => volumes)
+      // @ts-expect-error a note that no application has
+      body.$component.map(String)
+    }
+  }
+  const [queued] = await cluster.records('private/cli/volume/recovery-queue')
+  // @ts-expect-error the record of a deleted volume is a volume
+  const misspelt = queued?.body.$volume['nam']
+  // @ts-expect-error no such type
+  await cluster.records('storage/volume')
+  // @ts-expect-error no such note
+  return [misspelt, volume?.$trees]
+}
+
+export function always(volume: Volume, snapshot: Snapshot): (string | number)[] {
+  // Always set, as making one sets it; in the path of its resource; the element of a list of references.
+  const there = [volume['size'], snapshot['volume.uuid'], volume['aggregates']?.[0]?.uuid ?? '']
+  // @ts-expect-error it may have none
+  const comment: string = volume['comment']
+  return [...there, comment]
+}
+
+export function places(stored: StoredVolume, row: { readonly name: string }): void {
+  placeOf(stored)
+  // @ts-expect-error it says nothing of a place
+  placeOf(row)
+}
+
+type Noted = Work<{ readonly name: string }, { readonly after: string; readonly copied: number }>
+
+export async function memo(work: Noted, none: Work): Promise<unknown> {
+  work.memo.copied = (work.memo.copied ?? 0) + 1
+  await work.commit([], { after: 'x' })
+  // @ts-expect-error another kind of value
+  work.memo.after = 1
+  // @ts-expect-error no such note
+  await work.commit([], { afterwards: 'x' })
+  // @ts-expect-error a step that declares no notes has none
+  return none.memo['after']
+}
+
+const shared: Step<{ readonly name: string }> = { name: 'shared', run: () => Promise.resolve() }
+const other: Step<{ readonly size: number }> = { name: 'other', run: () => Promise.resolve() }
+
+/** What steps are told is what the plan gives, whatever the steps before them ask for. */
+export const verb = job({
+  plan: (_cluster, { draft }: Making<'application/applications'>) =>
+    Promise.resolve({ key: '', input: { name: draft['name'], $kept: 1 } }),
+  steps: [
+    shared,
+    { name: 'own', run: (_cluster, { input }) => Promise.resolve(void (input.$kept + 1)) },
+    // @ts-expect-error the plan gives no misspelt input
+    { name: 'misspelt', run: (_cluster, { input }) => Promise.resolve(void input['nam']) },
+    // @ts-expect-error the plan gives no size
+    other,
+  ],
+})
+
+test('steps of a typed verb are the steps that it was made of', () => {
+  assert.deepEqual(
+    verb.steps.map(({ name }) => name),
+    ['shared', 'own', 'misspelt', 'other'],
+  )
+})
