@@ -3,6 +3,7 @@
  * demands. It asks what is owed, like the schedules of snapshots (docs/decisions/0014): of all that was missed, one run.
  * A policy that is new to a volume owes nothing from before.
  */
+import { takenLocks } from '../core/jobs/lock-claims.ts'
 import { onceEach, type Once } from '../core/behaviour.ts'
 import { totalsOf } from '../core/metrics/totals.ts'
 import { FIGURES } from '../core/metrics/figures.ts'
@@ -58,7 +59,8 @@ export class EfficiencySchedule extends Watch {
     await addBuiltInEfficiency(cluster)
     const notes = new Map((await cluster.rows(EFFICIENCY_NOTES)).map((row) => [row['volume'], row]))
     const volumes = await cluster.shortRows('storage/volumes')
-    const isOn = (volume: string) => cluster.locks.isHeld(efficiencyLock(volume))
+    const isTaken = await takenLocks(cluster)
+    const isOn = (volume: string) => isTaken(efficiencyLock(volume))
     const efficient = this.#efficient.of(volumes)
     let active = efficient.filter((row) => isOn(row['uuid'])).length
     let begun = 0

@@ -3,6 +3,7 @@
  * midnight. It looks again and again whether any bucket is due, so clocks that jump and machines that slept need no care:
  * whatever was missed, one run makes up for it.
  */
+import { isTaken } from '../core/jobs/lock-claims.ts'
 import type { Actions } from '../core/perform.ts'
 import { Watch } from '../core/tasks/watch.ts'
 import { dueBuckets } from '../resources/protocols/s3/lifecycle-due.ts'
@@ -32,7 +33,7 @@ export class LifecycleSchedule extends Watch {
   /** Starts a run if one is needed and none is on. Tells whether it did. */
   async look(): Promise<boolean> {
     const { cluster } = this.#actions
-    if (cluster.locks.isHeld(LIFECYCLE_LOCK)) return false
+    if (await isTaken(cluster, LIFECYCLE_LOCK)) return false
     if ((await dueBuckets(cluster, 'due')).length === 0) return false
     await this.#actions.perform(cluster.behaviour(LIFECYCLE_RUNS), 'create', {
       caller: { user: 'cluster', role: 'admin', from: 'lifecycle schedule' },

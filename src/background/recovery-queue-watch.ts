@@ -5,6 +5,7 @@
  * It asks what is owed, as schedules do: downtime and a clock that was put forward count as time that has passed. A clock
  * that went back by much was wrong when the volume was deleted: its time begins anew.
  */
+import { alone } from '../core/grounds.ts'
 import { aggregateOf } from '../storage/aggregate-of.ts'
 import type { Cluster } from '../core/cluster.ts'
 import { REMOVED_TREES } from '../storage/removed-trees.ts'
@@ -56,7 +57,7 @@ export class RecoveryQueueWatch extends Watch {
     const key = row['uuid']
     if (this.isStopping) return
     try {
-      await this.#cluster.locks.with([`volume:${key}`], () => purgeVolume(this.#cluster, key, reason))
+      await alone(this.#cluster, [`volume:${key}`], (cluster) => purgeVolume(cluster, key, reason))
     } catch (failure) {
       // The clock went back, and a snapshot has not expired any more; or somebody recovers it. The next look finds out.
       if (!(failure instanceof Failure && failure.kind === 'conflict')) throw failure
@@ -66,7 +67,7 @@ export class RecoveryQueueWatch extends Watch {
   async #beginAnew(row: QueuedVolume, nowMs: number): Promise<void> {
     const cluster = this.#cluster
     const key = row['uuid']
-    await cluster.locks.with([`volume:${key}`], async () => {
+    await alone(cluster, [`volume:${key}`], async (cluster) => {
       const record = await cluster.record(RECOVERY_QUEUE, key)
       if (record === undefined) return
       const queued = { ...record.body, deletion_request_time: nowMs }

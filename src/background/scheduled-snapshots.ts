@@ -11,6 +11,8 @@
  * has no note is new to its volume, by a change of the policy or because the volume came online: it is noted as done
  * now, so its first snapshot is taken when it is due next.
  */
+import { alone } from '../core/grounds.ts'
+import { isTaken } from '../core/jobs/lock-claims.ts'
 import type { Task } from '../core/tasks/background.ts'
 import type { Cluster } from '../core/cluster.ts'
 import { describe } from '../core/describe.ts'
@@ -270,15 +272,14 @@ export class ScheduledSnapshots {
   }
 
   async #take(volume: string): Promise<void> {
-    const { locks } = this.#cluster
     const lock = `volume:${this.#volumeOf.get(volume) ?? volume}`
-    if (locks.isHeld(lock)) {
+    if (await isTaken(this.#cluster, lock)) {
       // A job is at work on it. The others are not to wait for that.
       this.#rest(volume)
       return
     }
     try {
-      const notes = await locks.with([lock], () => takeOwed(this.#cluster, volume))
+      const notes = await alone(this.#cluster, [lock], (cluster) => takeOwed(cluster, volume))
       if (notes !== undefined) this.#notes.set(volume, notes)
     } catch (failure) {
       // Whether it was done is in the catalog alone.

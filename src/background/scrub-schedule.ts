@@ -2,6 +2,7 @@
  * Begins scrubs: of each aggregate when the interval has passed since the last one began, and at once where files of an
  * earlier release have no checksums yet. The job of a scrub is its claim: while there is one, no other is begun.
  */
+import { isTaken } from '../core/jobs/lock-claims.ts'
 import type { Actions } from '../core/perform.ts'
 import { Watch } from '../core/tasks/watch.ts'
 import { settingsOf } from '../core/singleton.ts'
@@ -38,7 +39,7 @@ export class ScrubSchedule extends Watch {
       const aggregate = row['uuid']
       const begunMs = notes.get(aggregate)?.['begunMs']
       notes.delete(aggregate)
-      if (cluster.locks.isHeld(scrubLock(aggregate))) continue
+      if (await isTaken(cluster, scrubLock(aggregate))) continue
       if (begunMs === undefined && !hasUnverified) {
         // A new aggregate has nothing to verify yet.
         await cluster.catalog.commit([changeScrubNotes(aggregate, { begunMs: cluster.now() })])

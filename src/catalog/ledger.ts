@@ -11,6 +11,9 @@ import { refuse } from './refusal.ts'
 import { query, write } from './statements.ts'
 import type { Value } from './statements.ts'
 
+/** Revisions that the change feed reaches back. */
+export const FEED_REVISIONS = 10_000
+
 export interface VolumeSums {
   readonly id: number
   readonly uuid: string
@@ -82,6 +85,8 @@ export class Ledger {
   readonly #saveVolume
   readonly #saveBucket
   readonly #saveState
+  readonly #feed
+  readonly #trim
   #state: { revision: number; seq: number } | undefined
   #stateChanged = false
   #writes = 0
@@ -117,6 +122,8 @@ export class Ledger {
       'UPDATE buckets SET size_limit = ?, used = ?, objects = ?, versions = ?, versioning = ? WHERE id = ?',
     )
     this.#saveState = write(db, 'UPDATE state SET revision = ?, seq = ?')
+    this.#feed = write(db, 'INSERT INTO changes (revision, type, key) VALUES (?, ?, ?)')
+    this.#trim = write(db, 'DELETE FROM changes WHERE revision <= ?')
   }
 
   /** Changes made so far, in rows and in sums. A refusal that finds it unmoved has left nothing to undo. */
@@ -210,10 +217,14 @@ export class Ledger {
     return this.#current().revision
   }
 
-  nextRevision(): number {
+  /** Puts a change into the feed. Gives its revision. */
+  noteChange(type: string, key: string): number {
     this.#stateChanged = true
     this.#writes++
-    return ++this.#current().revision
+    const revision = ++this.#current().revision
+    this.#feed(revision, type, key)
+    if (revision > FEED_REVISIONS) this.#trim(revision - FEED_REVISIONS)
+    return revision
   }
 
   nextSeq(): number {

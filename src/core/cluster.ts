@@ -27,6 +27,7 @@ import type { EventName, EventParameters } from '../model/events/index.ts'
 import { Faults } from './faults.ts'
 import { Incarnation } from './incarnation.ts'
 import { JobOrders } from './jobs/job-orders.ts'
+import { isTaken } from './jobs/lock-claims.ts'
 import { Locks } from './jobs/locks.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { areWhole, SHARED_ROW_CHARACTERS, shortened } from './read/long-values.ts'
@@ -163,6 +164,9 @@ export class Cluster {
   async prepare(changes: readonly Change[]): Promise<void> {
     await this.#parts.catalog.commit(changes)
   }
+
+  /** Whether somebody here, or a job of any process, has a lock. */
+  isTaken = (lock: string): Promise<boolean> => isTaken(this, lock)
 
   now(): number {
     return this.system.clock.now()

@@ -33,7 +33,7 @@ export function listedNames(about: ListedNames): Required<Pick<Acts, 'rows' | 'c
   function changing(example: Readonly<Record<string, unknown>>, change: Change): Verb {
     return inline({
       example,
-      alone: ({ path }) => [`${about.type}:${keyOf(path)}`],
+      alone: ({ path }) => [{ lock: `${about.type}:${keyOf(path)}`, record: { type: about.type, key: keyOf(path) } }],
       async plan(cluster, request) {
         const holder = await holderAt(cluster, request.path)
         const { name, names } = await change(cluster, request, holder, namesOf(holder))

@@ -1,8 +1,9 @@
 /** Calls a verb: resolves what the draft refers to, plans, then runs inline or submits a job; and writes the audit trail. */
 import { Failure, failure } from '../model/failure.ts'
 import { completeArguments } from '../model/arguments.ts'
+import { printedKey } from '../model/resource.ts'
 import { completeDraft } from '../model/shape.ts'
-import type { Row } from '../model/value.ts'
+import { type Row, textAt } from '../model/value.ts'
 import { CommitRefused } from '../ports/catalog.ts'
 import { auditEntry } from './access/audit.ts'
 import { AuditedCommit } from './access/audited-commit.ts'
@@ -12,7 +13,9 @@ import type { Cluster } from './cluster.ts'
 import { describe } from './describe.ts'
 import type { Job } from './jobs/job-record.ts'
 import type { Jobs } from './jobs/jobs.ts'
-import { type LockOptions, REQUESTS_WAITING_MAX } from './jobs/locks.ts'
+import { REQUESTS_WAITING_MAX } from './jobs/locks.ts'
+import { alone, type AloneOptions, lockOf, type Look } from './grounds.ts'
+import { findInstance } from './read/read.ts'
 import { resolveReferences } from './read/references.ts'
 import { seed } from './seed/apply.ts'
 import type { Caller, ChangeRequest, Plan, Verb, Work } from './verb.ts'
@@ -82,15 +85,37 @@ export class Actions {
   async #perform(behaviour: Behaviour, name: VerbName, call: Call): Promise<Performed> {
     const verb = behaviour[name]
     if (verb === undefined) throw failure('methodUnsupported', { method: name, path: behaviour.resource.path })
-    const draft = await this.#draft(behaviour, name, call)
-    // Those of a record that is there are given its row.
-    const args = completeArguments(verb.args, call.args)
-    const request = { ...call, draft, args } as Call & ChangeRequest
-    const names = verb.alone?.(request) ?? []
-    return this.cluster.locks.with(names, () => this.#run(behaviour, name, verb, request), admission(call))
+    const request = await this.#requestOf(behaviour, name, call)
+    let isAgain = false
+    const run = async (_: Cluster, look: Look): Promise<Performed> => {
+      const now = isAgain ? await this.#requestNow(behaviour, name, call) : request
+      isAgain = true
+      return this.#run(behaviour, name, verb, now, look)
+    }
+    return alone(this.cluster, verb.alone?.(request) ?? [], run, admission(call))
   }
 
-  async #run(behaviour: Behaviour, name: VerbName, verb: Verb, call: Call): Promise<Performed> {
+  /** Those of a record that is there are given its row. */
+  async #requestOf(behaviour: Behaviour, name: VerbName, call: Call): Promise<Call & ChangeRequest> {
+    const args = completeArguments(behaviour[name]?.args, call.args)
+    return { ...call, draft: await this.#draft(behaviour, name, call), args } as Call & ChangeRequest
+  }
+
+  /** The same, where it is planned again because another process has changed what the first plan rested on. */
+  async #requestNow(behaviour: Behaviour, name: VerbName, call: Call): Promise<Call & ChangeRequest> {
+    const { resource } = behaviour
+    const before = call.row
+    if (before === undefined) return this.#requestOf(behaviour, name, call)
+    const instance = resource.key.map((key) => printedKey(resource, key, before))
+    const path = Object.fromEntries(
+      resource.pathKeys.map((key) => [key, (call.path[key] ?? '') || textAt(before, key)]),
+    )
+    const row = await findInstance(this.cluster, behaviour, path, instance)
+    if (row === undefined && resource.key.length > 0) throw failure('recordNotFound', { noun: resource.noun })
+    return this.#requestOf(behaviour, name, row === undefined ? call : { ...call, row })
+  }
+
+  async #run(behaviour: Behaviour, name: VerbName, verb: Verb, call: Call, look: Look): Promise<Performed> {
     // The plan comes first also where too many jobs are active: a request that is wrong is told so, not to come back later.
     const plan = await verb.plan(this.cluster, call)
     const performed = { key: plan.key, draft: call.draft, reveal: plan.reveal ?? {}, wasDone: plan.isDone ?? false }
@@ -107,7 +132,12 @@ export class Actions {
       const job = await this.jobs.submit({ behaviour, verb: verbName, plan, description, caller, uuid, isAdmitted })
       return { ...performed, job }
     }
-    await this.cluster.locks.with(plan.locks ?? [], () => this.#inline(verb, plan, call), admission(call))
+    const held = plan.locks ?? []
+    const act = async () => {
+      await look.at(held)
+      await this.#inline(look.cluster, verb, plan, call)
+    }
+    await this.cluster.locks.with(held.map(lockOf), act, admission(call))
     return performed
   }
 
@@ -122,9 +152,9 @@ export class Actions {
     return resolveReferences(this.cluster, resource, complete, call.row)
   }
 
-  async #inline(verb: Verb, plan: Plan, { caller, description }: Call): Promise<void> {
+  async #inline(cluster: Cluster, verb: Verb, plan: Plan, { caller, description }: Call): Promise<void> {
     const entry = () => auditEntry(this.cluster, caller, description, 'success', plan.key)
-    const audited = new AuditedCommit(this.cluster, entry)
+    const audited = new AuditedCommit(cluster, entry)
     const work: Work = {
       key: plan.key,
       input: plan.input,
@@ -139,6 +169,8 @@ export class Actions {
       } catch (cause) {
         if (cause instanceof Failure) throw cause
         if (cause instanceof CommitRefused && cause.reason === 'read-only') throw failure('dataProtected')
+        if (cause instanceof CommitRefused && cause.reason === 'stale')
+          throw failure('recordChanged', { noun: 'record' })
         if (cause instanceof CommitRefused) throw failure('objectRefuses', { reason: cause.reason })
         throw cause
       }
@@ -147,6 +179,6 @@ export class Actions {
   }
 }
 
-function admission({ isAdmitted }: Call): LockOptions {
-  return isAdmitted === true ? {} : { waitersMax: REQUESTS_WAITING_MAX }
+function admission({ isAdmitted }: Call): AloneOptions {
+  return isAdmitted === true ? {} : { waitersMax: REQUESTS_WAITING_MAX, isRequest: true }
 }

@@ -31,7 +31,7 @@ export function singletonActs(type: SomeType, options: SingletonOptions = {}): S
       ...(options.args === undefined ? {} : { args: options.args }),
       async plan(cluster, { row, draft }) {
         await options.check?.(cluster, { ...row, ...draft })
-        return { key: '', input: sealSecrets(cluster, type, draft), locks: [type] }
+        return { key: '', input: sealSecrets(cluster, type, draft), locks: [{ lock: type, record: { type, key: '' } }] }
       },
       step: {
         name: 'write record',

@@ -10,6 +10,7 @@ import type { ArgumentsOf, Declared, DraftOf, NewOf, RecordType, RowOf } from '.
 import type { Row, Value } from '../model/value.ts'
 import type { Change, Outcome } from '../ports/catalog.ts'
 import type { Cluster } from './cluster.ts'
+import type { Held } from './grounds.ts'
 
 export type Caller = {
   readonly user: string
@@ -62,8 +63,8 @@ export interface Plan<Input extends Row = Row> {
   readonly key: string
   /** What the steps need to know. Written to the catalog for jobs, so no secrets in the clear. */
   readonly input: Input
-  /** Held while the steps run: `volume:<uuid>`. A second verb waits its turn. */
-  readonly locks?: readonly string[]
+  /** Held while the steps run: `volume:<uuid>`. A second verb waits its turn. What an inline verb reads in its step rests on them. */
+  readonly locks?: readonly Held[]
   /** Fields shown in this answer only: a key, a password. Kept in memory alone. */
   readonly reveal?: Row
   /** Another verb of the resource carries it out: the steps are those of `move`. */
@@ -126,8 +127,8 @@ export interface Verb<Request extends VerbRequest = VerbRequest, Input extends R
   >
   /** Arguments that make it go different ways: the crash tests call it with each of these. Without, with none. */
   readonly exampleArgs?: readonly Row[]
-  /** Locks held from before the plan to the end: for an inline verb whose plan chooses what only one can have. */
-  alone?(request: Request): readonly string[]
+  /** Held from before the plan to the end: for an inline verb whose plan chooses what only one can have. */
+  alone?(request: Request): readonly Held[]
   plan(cluster: Cluster, request: Request & WithArguments): Promise<Plan<Input>>
   /** What they are told is what the plan gives: steps that several verbs share may ask for less of it. */
   readonly steps: readonly Step<NoInfer<Input>>[]

@@ -20,6 +20,7 @@ import type {
 export type { BlobIndex, ObjectIndex, Records, Telemetry, VolumeIndex }
 export type * from './catalog/rows.ts'
 export { SHARING_BLOBS_MAX } from './catalog/rows.ts'
+export { PROMISES, TREES } from './catalog/record-changes.ts'
 
 /**
  * The catalog: records of the model, the ordered object index, counters and logs. It is the only truth: a blob file
@@ -248,7 +249,7 @@ export interface MarkerDraft {
 
 /** What a change did, where there is something to tell. */
 export interface Outcome {
-  /** put-record: the revision it has now. */
+  /** put-record: the revision it has now. others that are in the feed: the last one there. */
   readonly revision?: number
   /** delete-object, remove-record, abort-upload: whether there was something (an object, or the row of the version). */
   readonly found?: boolean

@@ -63,7 +63,7 @@ export async function removeOwedTrees(
   for (const { key, body } of await cluster.records(REMOVED_TREES)) {
     const { aggregate, volume } = body
     // What one tree of a disk met, the others would meet too. What a job is at, it ends itself.
-    if (stop.aborted || failed.has(aggregate) || cluster.locks.isHeld(`volume:${volume}`)) continue
+    if (stop.aborted || failed.has(aggregate) || (await cluster.isTaken(`volume:${volume}`))) continue
     try {
       await removeNow(cluster, key, aggregate)
       await forget(cluster, key)

@@ -17,7 +17,8 @@ import { release } from '../../src/model/release.ts'
 import { textAt, textOf, type Row } from '../../src/model/value.ts'
 import type { Catalog } from '../../src/ports/catalog.ts'
 import type { Machine, MachinePort } from '../../src/ports/machine.ts'
-import type { Clock } from '../../src/ports/system.ts'
+import type { Clock, System } from '../../src/ports/system.ts'
+import type { Volumes } from '../../src/ports/volumes.ts'
 import { firstStart } from '../../src/resources/first-start.ts'
 import { behaviours as allBehaviours } from '../../src/resources/index.ts'
 import { asText, recordsOf, type Body } from './body.ts'
@@ -51,6 +52,10 @@ export interface TestClusterOptions {
   readonly isUsed?: boolean
   /** What this node is called, where several share a catalog. */
   readonly node?: string
+  /** Time and chance, where the test has its own. `clock` of the test cluster moves nothing then. */
+  readonly system?: System
+  /** The engines of the aggregates, where several clusters share them. */
+  readonly volumesOf?: (aggregate: Row) => Volumes
 }
 
 /** What came back, as a client sees it. */
@@ -150,7 +155,7 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
   const behaviours = [...allBehaviours, ...(options.extra ?? [])]
   const cluster = new Cluster({
     catalog: options.catalog ?? openSqliteCatalog({ file: ':memory:', commit: 'in-process' }),
-    system: {
+    system: options.system ?? {
       clock,
       random: { bytes: (count) => randomBytes(count), uuid: () => randomUUID() },
       turn: options.turn ?? realSystem.turn,
@@ -160,7 +165,7 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
     machine: options.machine ?? testMachine(TEST_PORTS),
     managementAddress: options.managementAddress ?? '192.0.2.7',
     ...(options.node === undefined ? {} : { node: options.node }),
-    volumesOf: simulatedByFolder(volumes),
+    volumesOf: options.volumesOf ?? simulatedByFolder(volumes),
     log: logInto(logged),
     certificates: realCertificates,
     secrets: options.secrets ?? new QuickSecrets(),
@@ -207,7 +212,7 @@ export function basic(user: string, password: string): string {
 }
 
 /** The first aggregate is the engine given. Others have disks of their own, one for each first part of their paths. */
-function simulatedByFolder(first: SimulatedVolumes): (aggregate: Row) => SimulatedVolumes {
+export function simulatedByFolder(first: SimulatedVolumes): (aggregate: Row) => SimulatedVolumes {
   const engines = new Map([['aggr1', first]])
   return (aggregate) => {
     const place = textAt(aggregate, '$folder')

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { aggregateOf } from '../../src/storage/aggregate-of.ts'
 import type { Cluster } from '../../src/core/cluster.ts'
 import { isActive, JOBS } from '../../src/core/jobs/jobs.ts'
+import { LOCK_CLAIMS } from '../../src/core/jobs/lock-claims.ts'
 import { REMOVED_TREES } from '../../src/storage/removed-trees.ts'
 import { placesOf, treeOf } from '../../src/storage/tree-of.ts'
 import { ownedBytes } from '../../src/resources/storage/aggregates/space.ts'
@@ -36,6 +37,8 @@ export async function leftovers(cluster: Cluster, folder: string): Promise<strin
       if (cluster.locks.isHeld(lock)) found.push(`the lock ${lock} is held`)
     }
   }
+
+  for (const { key } of await cluster.catalog.records(LOCK_CLAIMS)) found.push(`the lock ${key} is claimed`)
 
   for (const { key } of await cluster.catalog.records(REMOVED_TREES)) found.push(`the tree ${key} is owed its removal`)
 

@@ -53,6 +53,8 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
         return records.checkChildless(change)
       case 'check-unnamed':
         return records.checkUnnamed(change)
+      case 'check-unwritten':
+        return records.checkUnwritten(change)
       case 'check-space':
         // The writer refuses it before, where there is none.
         return {}

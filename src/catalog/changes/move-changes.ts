@@ -3,7 +3,7 @@
  * blobs are. The bytes are the mover's.
  */
 import type { DatabaseSync } from 'node:sqlite'
-import type { Change, Outcome } from '../../ports/catalog.ts'
+import { type Change, type Outcome, TREES } from '../../ports/catalog.ts'
 import type { Ledger } from '../ledger.ts'
 import { query } from '../statements.ts'
 
@@ -29,7 +29,7 @@ export function moveChanges(db: DatabaseSync, ledger: Ledger) {
       const volume = ledger.volume(uuid)
       changeTree(tree, volume.id)
       ledger.changeVolume(volume, { tree, moving: 0, inheritedBytes: null })
-      return {}
+      return { revision: ledger.noteChange(TREES, tree) }
     },
 
     dropArrivals({ volume: uuid, blobs }: Of<'drop-arrivals'>): Outcome {
@@ -44,7 +44,7 @@ export function moveChanges(db: DatabaseSync, ledger: Ledger) {
       noteArrivals(0, volume.id)
       ledger.changeVolume(volume, { moving: 0 })
       if (anyArrival.get(volume.id) !== undefined) removeArrivals(volume.id)
-      return {}
+      return { revision: ledger.noteChange(TREES, volume.tree) }
     },
   }
 }

@@ -1,13 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Change, Outcome } from '../../ports/catalog.ts'
-import type { Ledger } from '../ledger.ts'
+import { FEED_REVISIONS, type Ledger } from '../ledger.ts'
 import { refuse } from '../refusal.ts'
 import { query } from '../statements.ts'
 
 type Of<Name extends Change['do']> = Extract<Change, { do: Name }>
-
-/** Revisions that the change feed reaches back. */
-export const FEED_REVISIONS = 10_000
 
 interface Before {
   readonly revision: number
@@ -39,15 +36,8 @@ export function recordChanges(db: DatabaseSync, ledger: Ledger) {
   const remove = ledger.write('DELETE FROM records WHERE type = ? AND key = ?')
   const claim = ledger.write('INSERT INTO uniques (scope, value, type, key) VALUES (?, ?, ?, ?)')
   const freeAll = ledger.write('DELETE FROM uniques WHERE type = ? AND key = ?')
-  const feed = ledger.write('INSERT INTO changes (revision, type, key) VALUES (?, ?, ?)')
-  const trim = ledger.write('DELETE FROM changes WHERE revision <= ?')
 
-  function noteChange(type: string, key: string): number {
-    const revision = ledger.nextRevision()
-    feed(revision, type, key)
-    if (revision > FEED_REVISIONS) trim(revision - FEED_REVISIONS)
-    return revision
-  }
+  const noteChange = (type: string, key: string) => ledger.noteChange(type, key)
 
   /** Keeps a record as it is for the snapshots of its volume that see it, if there are any. */
   function bury(type: string, key: string, { parent, born }: Before): void {
@@ -98,18 +88,19 @@ export function recordChanges(db: DatabaseSync, ledger: Ledger) {
       bury(type, key, before)
       remove(type, key)
       freeAll(type, key)
-      noteChange(type, key)
-      return { found: true }
+      return { found: true, revision: noteChange(type, key) }
     },
 
     retype({ type, parent, to }: Of<'retype-records'>): Outcome {
       const keys = children.all(type, parent)
+      let revision = 0
       for (const { key } of keys) {
         noteChange(type, key)
         retypeClaims(to, type, key)
-        retype(to, noteChange(to, key), type, key)
+        revision = noteChange(to, key)
+        retype(to, revision, type, key)
       }
-      return { found: keys.length > 0 }
+      return keys.length === 0 ? { found: false } : { found: true, revision }
     },
 
     check({ type, key, expect }: Of<'check-record'>): Outcome {
@@ -127,6 +118,16 @@ export function recordChanges(db: DatabaseSync, ledger: Ledger) {
       if (since < ledger.revision - FEED_REVISIONS) refuse('stale')
       for (const { type, key } of changed.all(since)) {
         if (types.includes(type) && written.get(type, key)?.body.includes(inText(word)) === true) refuse('stale')
+      }
+      return {}
+    },
+
+    checkUnwritten({ types, parent, since }: Of<'check-unwritten'>): Outcome {
+      if (since < ledger.revision - FEED_REVISIONS) refuse('stale')
+      for (const { type, key } of changed.all(since)) {
+        if (!types.includes(type)) continue
+        // Of what was removed nobody knows where it was.
+        if (parent === undefined || (find.get(type, key)?.parent ?? parent) === parent) refuse('stale')
       }
       return {}
     },

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Change, Outcome } from '../../ports/catalog.ts'
+import { type Change, type Outcome, PROMISES, TREES } from '../../ports/catalog.ts'
 import { chargedBytes } from '../../ports/charged.ts'
 import type { Ledger } from '../ledger.ts'
 import type { ListedKeys } from '../listed-keys.ts'
@@ -21,7 +21,10 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger, quotas: QuotaCha
     'INSERT INTO volumes (uuid, tree, size, changed) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
   )
   const placeVolume = ledger.write('UPDATE volumes SET aggregate = ?, guaranteed = ? WHERE id = ?')
-  const aggregateOf = query<{ aggregate: string }>(db, 'SELECT aggregate FROM volumes WHERE id = ?')
+  const placeOf = query<{ aggregate: string; guaranteed: number }>(
+    db,
+    'SELECT aggregate, guaranteed FROM volumes WHERE id = ?',
+  )
   const isFull = query<{ uuid: string }>(db, 'SELECT uuid FROM aggregates WHERE uuid = ? AND size > ?')
   const closeVolume = ledger.write("UPDATE volumes SET uuid = NULL, aggregate = '' WHERE id = ?")
   const hideBuckets = ledger.write('UPDATE buckets SET closed = 1 WHERE volume = ?')
@@ -56,23 +59,26 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger, quotas: QuotaCha
   return {
     openVolume({ volume, sizeBytes, tree = volume }: Of<'open-volume'>): Outcome {
       insertVolume(volume, tree, sizeBytes, ledger.nextSeq())
-      return {}
+      return tree === volume ? {} : { revision: ledger.noteChange(TREES, tree) }
     },
 
     placeVolume({ volume, aggregate, isGuaranteed }: Of<'place-volume'>): Outcome {
       const { id } = ledger.volume(volume)
-      if (aggregateOf.get(id)?.aggregate !== aggregate) insistOnSum(aggregate)
+      const before = placeOf.get(id)
+      if (before?.aggregate !== aggregate) insistOnSum(aggregate)
       placeVolume(aggregate, isGuaranteed ? 1 : 0, id)
-      return {}
+      const isPromised = before?.guaranteed === 1 && before.aggregate === aggregate
+      return !isGuaranteed || isPromised ? {} : { revision: ledger.noteChange(PROMISES, aggregate) }
     },
 
     resizeVolume({ volume: uuid, sizeBytes, ...given }: Of<'resize-volume'>): Outcome {
       const volume = ledger.volume(uuid)
       const { reserveBytes } = { ...volume, ...given }
       if (chargedBytes(volume, reserveBytes) > sizeBytes) refuse('full', 'volume')
-      if (sizeBytes > volume.sizeBytes) insistOnSum(aggregateOf.get(volume.id)?.aggregate)
+      const place = sizeBytes > volume.sizeBytes ? placeOf.get(volume.id) : undefined
+      insistOnSum(place?.aggregate)
       ledger.changeVolume(volume, { sizeBytes, reserveBytes })
-      return {}
+      return place?.guaranteed === 1 ? { revision: ledger.noteChange(PROMISES, place.aggregate) } : {}
     },
 
     protectVolume({ volume: uuid, isReadOnly }: Of<'protect-volume'>): Outcome {
@@ -111,7 +117,7 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger, quotas: QuotaCha
       removeRestores(volume.id)
       removeArrivals(volume.id)
       ledger.release(volume)
-      return {}
+      return { revision: ledger.noteChange(TREES, volume.tree) }
     },
 
     openBucket({ bucket, volume: uuid, limitBytes }: Of<'open-bucket'>): Outcome {

@@ -10,6 +10,7 @@ import { explainFailure } from '../explain.ts'
 import { forgetOrder, type JobOrder } from './job-orders.ts'
 import { claimed, type JobClaim, releaseChange } from './job-claims.ts'
 import { type Job, type JobAction, JOBS } from './job-record.ts'
+import { claimsFor, LocksTaken, unclaimChanges } from './lock-claims.ts'
 import { stepsOf, upgraded } from './job-steps.ts'
 import { Interrupted, type Step, type Verb, type Work } from '../verb.ts'
 
@@ -56,9 +57,34 @@ export class JobRun {
     this.#leavePlace = parts.leavePlace
   }
 
-  /** Gives its record when it has ended, or as it was where the cluster stops first, or another process has taken it. */
-  async run(queued: Job): Promise<Job> {
+  /**
+   * Settles when it has ended, or the cluster stops first, or another process has taken it. False where another job has one
+   * of its locks: then nothing was done.
+   */
+  async run(queued: Job): Promise<boolean> {
+    try {
+      await this.#run(queued)
+      return true
+    } catch (cause) {
+      if (cause instanceof LocksTaken) return false
+      // Nobody waits for what cannot go on.
+      if (!(cause instanceof Interrupted)) await this.#letGo(queued)
+      throw cause
+    }
+  }
+
+  async #letGo(job: Job): Promise<void> {
+    try {
+      await this.#cluster.catalog.commit(unclaimChanges(locksOf(job)))
+    } catch (failure) {
+      const details = { job: job['uuid'], cause: describe(failure) }
+      this.#cluster.log.warn('A job that could not continue keeps its locks until it is taken up again.', details)
+    }
+  }
+
+  async #run(queued: Job): Promise<void> {
     const cluster = this.#cluster
+    let claims = await this.#insist(() => claimsFor(cluster, queued['uuid'], locksOf(queued)))
     const order = this.#order
     const steps = this.#verb?.steps ?? []
     const pointOf = (step: Step) => `${queued.$type} ${queued.$verb}: ${step.name}`
@@ -66,7 +92,8 @@ export class JobRun {
     const memo: Record<string, Value> = { ...queued.$memo }
     const saveOnce = async (changes: Partial<Job>, beside: readonly Change[] = []) => {
       const next: Job = { ...job, ...changes, $memo: { ...memo } }
-      await this.#write(next, beside)
+      await this.#write(next, beside, claims)
+      claims = []
       job = next
     }
     const save = (changes: Partial<Job>, beside: readonly Change[] = []) =>
@@ -141,13 +168,14 @@ export class JobRun {
             this.#auditEntry(queued, 'success', queued.$key),
             forgetOrder(job['uuid']),
             releaseChange(job['uuid']),
+            ...unclaimChanges(locksOf(queued)),
           ]),
         )
         order.close()
-        return job
+        return
       } catch (cause) {
-        if (cause instanceof Interrupted) return job
-        if (cause instanceof CatalogUnavailable) throw cause
+        if (cause instanceof Interrupted) return
+        if (cause instanceof CatalogUnavailable || cause instanceof LocksTaken) throw cause
         const failure = explainFailure(cause)
         if (failure.kind === 'internal')
           cluster.log.error('A job failed.', { job: job['uuid'], cause: describe(cause) })
@@ -180,9 +208,9 @@ export class JobRun {
         cluster.event('cluster.job.failed', { job: job['uuid'], message }),
         forgetOrder(job['uuid']),
         releaseChange(job['uuid']),
+        ...unclaimChanges(locksOf(queued)),
       ],
     )
-    return job
   }
 
   /** What the record of a job says from now on, where it was begun in other steps than its verb has now. */
@@ -277,8 +305,15 @@ export class JobRun {
     return auditEntry(this.#cluster, caller, job['description'], state, message)
   }
 
-  async #write(job: Job, beside: readonly Change[] = []): Promise<void> {
-    await this.#cluster.catalog.commit([this.#cluster.put(JOBS, job), ...beside])
+  /** With the first of its commits, the job has its locks. */
+  async #write(job: Job, beside: readonly Change[], claims: readonly Change[]): Promise<void> {
+    try {
+      await this.#cluster.catalog.commit([...claims, this.#cluster.put(JOBS, job), ...beside])
+    } catch (refused) {
+      if (!(refused instanceof CommitRefused)) throw refused
+      if (refused.change < claims.length) throw new LocksTaken()
+      throw new CommitRefused(refused.reason, refused.change - claims.length, refused.scope)
+    }
   }
 }
 
@@ -297,6 +332,10 @@ export async function insist<Result>(
       if (stopping.aborted) throw new Interrupted()
     }
   }
+}
+
+function locksOf(job: Row): readonly string[] {
+  return job['$locks'] as readonly string[]
 }
 
 function cancelled(): Failure {

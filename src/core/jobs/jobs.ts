@@ -19,6 +19,7 @@ import { failure } from '../../model/failure.ts'
 import type { Change } from '../../ports/catalog.ts'
 import { VERB_NAMES, type Behaviour } from '../behaviour.ts'
 import type { Cluster } from '../cluster.ts'
+import { lockOf } from '../grounds.ts'
 import { claimChange, claimMade, type JobClaim, takeJob } from './job-claims.ts'
 import { isActive, type Job, JOBS, type OtherVerbName } from './job-record.ts'
 import { describe } from '../describe.ts'
@@ -39,6 +40,8 @@ export const ACTIVE_MAX = 1000
 const SUBMIT_TRIES = 3
 /** Events of jobs that are taken up, in one commit. */
 const RESUMED_TOGETHER = 100
+/** How often a job looks whether one of another process has let go of its locks. */
+const LOCKS_LOOK_MS = 200
 /** How often a wait looks at a job that this process does not run. */
 const LOOK_EVERY_MS = 500
 
@@ -127,7 +130,7 @@ export class Jobs {
       $memo: {},
       $at: 0,
       $direction: 'forward',
-      $locks: [...(plan.locks ?? [])],
+      $locks: (plan.locks ?? []).map(lockOf),
       ...stepsOf(this.#findVerb(behaviour.resource.type, verb)),
       $user: caller.user,
       $from: caller.from,
@@ -275,8 +278,14 @@ export class Jobs {
       const verb = this.#findVerb(job.$type, job.$verb)
       if (names.some((name) => cluster.locks.isHeld(name))) leavePlace()
       const release = await cluster.locks.acquire(names, { signal })
+      const parts = { cluster, claim, verb, order, hooks: this.#hooks, stopping: signal, leavePlace }
       try {
-        await new JobRun({ cluster, claim, verb, order, hooks: this.#hooks, stopping: signal, leavePlace }).run(job)
+        while (!(await new JobRun(parts).run(job))) {
+          // A job of another process has one of the locks.
+          leavePlace()
+          await cluster.system.clock.sleep(LOCKS_LOOK_MS, signal)
+          if (signal.aborted) throw new Interrupted()
+        }
       } finally {
         release()
       }

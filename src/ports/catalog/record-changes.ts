@@ -44,5 +44,21 @@ export type RecordsChange =
       readonly word: string
       readonly since: number
     }
+  /**
+   * Refused `stale` when a record of one of these types was written or removed after the revision `since`, or when the feed
+   * does not reach back so far. `parent`: of those that are there, only the ones under this one. Changes nothing.
+   *
+   * Two types are no records, but what volumes do: `PROMISES` is written when more is promised to a volume, or it is promised
+   * elsewhere; `TREES` when a volume comes to share a tree, leaves one, or goes.
+   */
+  | {
+      readonly do: 'check-unwritten'
+      readonly types: readonly string[]
+      readonly parent?: string
+      readonly since: number
+    }
   /** Refused `no-space` while the disk of the catalog is full: what follows will need space. Changes nothing. */
   | { readonly do: 'check-space' }
+
+export const PROMISES = 'catalog/promises'
+export const TREES = 'catalog/trees'

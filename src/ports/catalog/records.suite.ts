@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Change } from '../catalog.ts'
+import { type Change, PROMISES, TREES } from '../catalog.ts'
 import { type Proof, refused } from './fixtures.suite.ts'
 import { proveKeptRecords } from './topics/kept-records.suite.ts'
 
@@ -162,6 +162,65 @@ export function proveRecords({ catalog, reopen, runs }: Proof): void {
       await check()
     })
 
+    void it('check-unwritten is refused once a record of the types was written or removed after a revision', async () => {
+      const put = (type: string, key: string, parent = '') =>
+        catalog().commit([{ do: 'put-record', type, key, parent, body: {} }])
+      await put('r24', 'k', 'p')
+      const check = (since: number, parent?: string) =>
+        catalog().commit([
+          { do: 'check-unwritten', types: ['r24', 'r24-too'], since, ...(parent === undefined ? {} : { parent }) },
+        ])
+      const since = await catalog().revision()
+      await put('r24-other', 'k', 'p')
+      await check(since)
+      await put('r24-too', 'k', 'p')
+      await refused('stale', check(since))
+      await check(since, 'q')
+      const later = await catalog().revision()
+      await check(later)
+      const [outcome] = await catalog().commit([{ do: 'remove-record', type: 'r24', key: 'k' }])
+      await refused('stale', check(later))
+      await refused('stale', check(later, 'q'))
+      await check(outcome?.revision ?? 0)
+    })
+
+    void it('promises to volumes and trees that are shared or left are in the feed', async () => {
+      const since = async () => catalog().revision()
+      const check = (type: string, from: number) =>
+        catalog().commit([{ do: 'check-unwritten', types: [type], since: from }])
+      const isWritten = async (type: string, change: Change) => {
+        const from = await since()
+        await catalog().commit([change])
+        await refused('stale', check(type, from))
+      }
+      const isNot = async (type: string, change: Change) => {
+        const from = await since()
+        await catalog().commit([change])
+        await check(type, from)
+      }
+      const place = (aggregate: string, isGuaranteed: boolean): Change => ({
+        do: 'place-volume',
+        volume: 'r25',
+        aggregate,
+        isGuaranteed,
+      })
+      const size = (sizeBytes: number): Change => ({ do: 'resize-volume', volume: 'r25', sizeBytes })
+      await isNot(TREES, { do: 'open-volume', volume: 'r25', sizeBytes: 1000 })
+      await isNot(PROMISES, place('r25-a', false))
+      await isNot(PROMISES, size(2000))
+      await isWritten(PROMISES, place('r25-a', true))
+      await isWritten(PROMISES, place('r25-b', true))
+      await isNot(PROMISES, place('r25-b', true))
+      await isWritten(PROMISES, size(3000))
+      await isNot(PROMISES, size(500))
+      await isNot(PROMISES, place('r25-b', false))
+      await isWritten(TREES, { do: 'open-volume', volume: 'r25-clone', sizeBytes: 1000, tree: 'r25' })
+      await isWritten(TREES, { do: 'move-volume', volume: 'r25', tree: 'r25-next' })
+      await isWritten(TREES, { do: 'end-move', volume: 'r25' })
+      await isWritten(TREES, { do: 'close-volume', volume: 'r25' })
+      await isWritten(TREES, { do: 'close-volume', volume: 'r25-clone' })
+    })
+
     void it('a record comes under a parent only while that is there, and is changed whether it is or not', async () => {
       const put = (key: string, parent: string): Change => ({
         do: 'put-record',
@@ -189,7 +248,11 @@ export function proveRecords({ catalog, reopen, runs }: Proof): void {
     void it('removing tells whether there was something', async () => {
       await catalog().commit([{ do: 'put-record', type: 'r6', key: 'k', body: {} }])
       const remove = { do: 'remove-record', type: 'r6', key: 'k' } as const
-      assert.deepEqual(await catalog().commit([remove, remove]), [{ found: true }, { found: false }])
+      const outcomes = await catalog().commit([remove, remove])
+      assert.deepEqual(
+        outcomes.map(({ found }) => found),
+        [true, false],
+      )
     })
 
     void it('a refused commit leaves nothing, whichever of its changes was refused', async () => {

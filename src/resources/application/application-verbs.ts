@@ -2,6 +2,7 @@ import type { Fields } from '../../model/resource.ts'
 import { flag } from '../../model/kinds/index.ts'
 import type { Acl } from '../protocols/cifs/shares/acl-list.ts'
 import type { ExportRule } from '../protocols/nfs/export-policies/rule-list.ts'
+import { alone, lockOf } from '../../core/grounds.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { job, uuidOfNew, type Work, type Changing, type Making } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
@@ -57,7 +58,7 @@ export const createApplication = job({
       name: 'write records',
       async run(cluster, work) {
         if ((await cluster.find(APPLICATIONS, work.key)) !== undefined) return
-        await cluster.locks.with([AGGREGATES_LOCK, EXPORT_POLICIES_LOCK, MEMBERS_LOCK], async () => {
+        await alone(cluster, [AGGREGATES_LOCK, EXPORT_POLICIES_LOCK, MEMBERS_LOCK], async (cluster) => {
           await insistOnName(cluster, work.input)
           await cluster.commit(await recordChanges(cluster, work))
         })
@@ -157,7 +158,7 @@ export const removeApplication = job({
       if (volume === undefined) continue
       const plan = await removeVolume.plan(cluster, { ...request, row: volume, args: { force: false }, path: {} })
       volumes.push({ ...plan.input, uuid, path: volume['nas.path'] ?? '' })
-      locks.push(...(plan.locks ?? []))
+      locks.push(...(plan.locks ?? []).map(lockOf))
     }
     const input = { 'svm.uuid': row['svm.uuid'], name: row['name'], $old: volumes }
     return { key, input, locks: [`application:${key}`, ...locks] }
@@ -179,7 +180,7 @@ export const removeApplication = job({
     {
       name: 'remove record',
       async run(cluster, { key }) {
-        await cluster.locks.with([MEMBERS_LOCK], async () => {
+        await alone(cluster, [MEMBERS_LOCK], async (cluster) => {
           // It goes with its last volume.
           const application = await cluster.find(APPLICATIONS, key)
           if (application === undefined) return

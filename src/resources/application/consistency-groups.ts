@@ -1,3 +1,4 @@
+import { alone } from '../../core/grounds.ts'
 import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { job, uuidOfNew, type Work } from '../../core/verb.ts'
@@ -116,7 +117,7 @@ export const consistencyGroups: Behaviour<typeof consistencyGroupsResource> = de
         name: 'write records',
         async run(cluster, work) {
           if ((await cluster.find(GROUPS, work.key)) !== undefined) return
-          await cluster.locks.with([AGGREGATES_LOCK, MEMBERS_LOCK], async () => {
+          await alone(cluster, [AGGREGATES_LOCK, MEMBERS_LOCK], async (cluster) => {
             const { $new: _rows, ...group } = work.input
             await insistOnName(cluster, group)
             await insistOnVolumes(cluster, work, [])
@@ -157,7 +158,7 @@ export const consistencyGroups: Behaviour<typeof consistencyGroupsResource> = de
       {
         name: 'write records',
         async run(cluster, work) {
-          await cluster.locks.with([AGGREGATES_LOCK, MEMBERS_LOCK], () => changeGroup(cluster, work))
+          await alone(cluster, [AGGREGATES_LOCK, MEMBERS_LOCK], (cluster) => changeGroup(cluster, work))
         },
       },
     ],
@@ -173,7 +174,7 @@ export const consistencyGroups: Behaviour<typeof consistencyGroupsResource> = de
         // Its volumes stay, and so do their snapshots.
         name: 'remove record',
         async run(cluster, { key, input }) {
-          await cluster.locks.with([MEMBERS_LOCK], async () => {
+          await alone(cluster, [MEMBERS_LOCK], async (cluster) => {
             if ((await cluster.find(GROUPS, key)) === undefined) return
             await cluster.commit([
               ...(await goneGroup(cluster, key)),

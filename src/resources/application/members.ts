@@ -1,4 +1,5 @@
 /** Which volumes applications and consistency groups are made of, and what becomes of these when a volume goes. */
+import type { Ground } from '../../core/grounds.ts'
 import { belongingChanges } from '../../core/belongings.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { recordPages } from '../../core/read/record-pages.ts'
@@ -11,7 +12,7 @@ export const GROUPS = 'application/consistency-groups'
 export const GROUP_SNAPSHOTS = 'application/consistency-groups/{consistency_group.uuid}/snapshots'
 
 /** Held while volumes come to one of them or leave it. */
-export const MEMBERS_LOCK = 'application-members'
+export const MEMBERS_LOCK: Ground = { lock: 'application-members', types: [APPLICATIONS, GROUPS] }
 
 /** A part of an application as its record keeps it, with the UUIDs of its volumes. */
 export type Component = { readonly uuid: string; readonly name: string; readonly volumes: readonly string[] }

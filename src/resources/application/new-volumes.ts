@@ -1,4 +1,5 @@
 /** Several volumes made by one job: their trees first, then all their records in one commit with what they are made for. */
+import { lockOf } from '../../core/grounds.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { removeTree } from '../../storage/removed-trees.ts'
 import { noParent, resolveReferences } from '../../core/read/references.ts'
@@ -65,7 +66,7 @@ export async function planVolumes(
     }
     const plan = await (base === undefined ? planned(draft) : numbered(draft, base))
     rows.push(plan.input)
-    locks.push(...(plan.locks ?? []))
+    locks.push(...(plan.locks ?? []).map(lockOf))
   }
   return { rows, locks }
 }

@@ -1,3 +1,4 @@
+import type { Ground } from '../../core/grounds.ts'
 import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { nextTime, type Cron } from '../../core/time/cron.ts'
@@ -13,7 +14,10 @@ import { without, withoutUnset } from '../../model/value.ts'
 export const SCHEDULES = 'cluster/schedules'
 
 /** Held while a schedule is removed and while a policy takes one up, so that no policy is left with what is gone. */
-export const SCHEDULES_LOCK = 'schedules'
+export const SCHEDULES_LOCK: Ground = {
+  lock: 'schedules',
+  types: [SCHEDULES, 'storage/snapshot-policies', 'storage/volume-efficiency-policies'],
+}
 
 /** Snapshots are named by the minute, so nothing is due more often. */
 const INTERVAL_SECONDS_MIN = 60

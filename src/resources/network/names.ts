@@ -1,3 +1,5 @@
+import type { Ground } from '../../core/grounds.ts'
+
 export const IPSPACES = 'network/ipspaces'
 export const BROADCAST_DOMAINS = 'network/ethernet/broadcast-domains'
 export const PORTS = 'network/ethernet/ports'
@@ -12,4 +14,7 @@ export const DEFAULT = 'Default'
 export const MTU_BYTES = 1500
 
 /** Held from a look at who uses what of the network until the commit that rests on it. */
-export const NETWORK_LOCK = 'network'
+export const NETWORK_LOCK: Ground = {
+  lock: 'network',
+  types: [IPSPACES, BROADCAST_DOMAINS, PORTS, SUBNETS, ROUTES, INTERFACES],
+}

@@ -1,3 +1,4 @@
+import { alone } from '../../core/grounds.ts'
 import { type Behaviour, define, type Derivation } from '../../core/behaviour.ts'
 import { commitUnused, typesWithin, unusedSince } from '../../core/within.ts'
 import { type Belonging, belongingChanges, removeMostBelongings } from '../../core/belongings.ts'
@@ -184,9 +185,7 @@ export const svms: Behaviour<typeof svmsResource> = define(svmsResource, {
         name: 'write record',
         async run(cluster, { key, input }) {
           if ((await cluster.find('svm/svms', key)) !== undefined) return
-          await cluster.locks.with([EXPORT_POLICIES_LOCK, NETWORK_LOCK], async () => {
-            // It may have gone before the lock was given.
-            await cluster.row(IPSPACES, input['ipspace.uuid'] ?? '')
+          await alone(cluster, [EXPORT_POLICIES_LOCK, NETWORK_LOCK], async (cluster) => {
             await cluster.commit([
               cluster.put('svm/svms', input, { expect: 'absent' }),
               await defaultExportPolicy(cluster, key),
@@ -216,7 +215,7 @@ export const svms: Behaviour<typeof svmsResource> = define(svmsResource, {
           // Nobody could have them back without it.
           for (const { uuid } of await cluster.rows(RECOVERY_QUEUE, key)) {
             const volume = textOf(uuid)
-            await cluster.locks.with([`volume:${volume}`], () => purgeVolume(cluster, volume, 'asked'))
+            await alone(cluster, [`volume:${volume}`], (cluster) => purgeVolume(cluster, volume, 'asked'))
           }
           // There may be very many: they go before, and a few with the SVM.
           await removeMostBelongings(cluster, SVMS, key, {

@@ -1,3 +1,4 @@
+import { alone } from '../../../core/grounds.ts'
 import { type Behaviour, define, type Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { job, uuidOfNew } from '../../../core/verb.ts'
@@ -142,7 +143,7 @@ export const groupSnapshots: Behaviour<typeof groupSnapshotsResource> = define(g
         name: 'take snapshots',
         async run(cluster, { key, input }) {
           if ((await cluster.find(GROUP_SNAPSHOTS, key)) !== undefined) return
-          await cluster.locks.with([MEMBERS_LOCK], async () => {
+          await alone(cluster, [MEMBERS_LOCK], async (cluster) => {
             const group = await cluster.row(GROUPS, input['consistency_group.uuid'])
             await insistOnName(cluster, input, group['uuid'])
             const changes: Change[] = []

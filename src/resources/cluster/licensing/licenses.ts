@@ -131,7 +131,11 @@ export const licenses: Behaviour<typeof licensesResource> = define(licensesResou
       if ((await cluster.rows(LICENSES)).length + files.length > FILES_MAX) {
         throw failure('licenseLimitReached', { max: FILES_MAX })
       }
-      return { key: files[0]?.packages[0] ?? '', input: { files: files.map(asRow) }, locks: [LICENSES] }
+      return {
+        key: files[0]?.packages[0] ?? '',
+        input: { files: files.map(asRow) },
+        locks: [{ lock: LICENSES, types: [LICENSES] }],
+      }
     },
     step: {
       name: 'write records',
@@ -159,7 +163,7 @@ export const licenses: Behaviour<typeof licensesResource> = define(licensesResou
         // na_ontap_license 22.7).
         throw failure('licenseNotFound', { name })
       }
-      return { key: name, input: { keys: files.map(keyOf) }, locks: [LICENSES] }
+      return { key: name, input: { keys: files.map(keyOf) }, locks: [{ lock: LICENSES, types: [LICENSES] }] }
     },
     step: {
       name: 'remove records',

@@ -1,4 +1,5 @@
 /** What local users and groups of a CIFS server have in common: their names, and the numbers that Windows knows them by. */
+import type { Ground } from '../../../core/grounds.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { namedUuid } from '../../../records/named-uuid.ts'
 import { failure } from '../../../model/failure.ts'
@@ -26,7 +27,13 @@ export const accountName = (charactersMax: number) =>
 type NewAccount = NewOf<typeof LOCAL_USERS> | NewOf<typeof LOCAL_GROUPS>
 
 /** Held while a number is chosen. */
-export const sidLock = ({ draft }: { readonly draft: NewAccount }) => [`cifs-sids:${draft['svm.uuid']}`]
+export const sidLock = ({ draft }: { readonly draft: NewAccount }): readonly Ground[] => [
+  {
+    lock: `cifs-sids:${draft['svm.uuid']}`,
+    types: [LOCAL_USERS, LOCAL_GROUPS],
+    parent: draft['svm.uuid'],
+  },
+]
 
 /** The row of a new account, with the number that it is known by. To be called with `sidLock` held. */
 export async function withSid<Of extends NewAccount>(

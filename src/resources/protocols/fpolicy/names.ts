@@ -1,4 +1,5 @@
 /** What events, engines and policies of FPolicy have in common. */
+import type { Ground } from '../../../core/grounds.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import type { Verb, VerbRequest } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
@@ -7,7 +8,10 @@ import type { NewOf, RowOf } from '../../../model/rows.ts'
 
 export const FPOLICY_POLICIES = 'protocols/fpolicy/{svm.uuid}/policies'
 /** Held while a policy takes up an event or an engine, is enabled or goes, and while one of those goes. */
-export const POLICIES_LOCK = 'fpolicy-policies'
+export const POLICIES_LOCK: Ground = {
+  lock: 'fpolicy-policies',
+  types: [FPOLICY_POLICIES, 'protocols/fpolicy/{svm.uuid}/events', 'protocols/fpolicy/{svm.uuid}/engines'],
+}
 /** The engine that is part of the cluster, and looks at the extensions of files. */
 export const NATIVE_ENGINE = 'native'
 

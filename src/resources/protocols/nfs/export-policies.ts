@@ -1,3 +1,4 @@
+import type { Ground } from '../../../core/grounds.ts'
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import { removeRecord } from '../../../core/plain.ts'
 import type { Cluster } from '../../../core/cluster.ts'
@@ -11,7 +12,7 @@ import { rulesKind, rulesOf, settledRules } from './export-policies/rule-list.ts
 
 export const EXPORT_POLICIES = 'protocols/nfs/export-policies'
 /** Held while an id is chosen, and while somebody takes a policy up or it goes. */
-export const EXPORT_POLICIES_LOCK = 'export-policies'
+export const EXPORT_POLICIES_LOCK: Ground = { lock: 'export-policies', types: [EXPORT_POLICIES] }
 /** The policy that each SVM has from the start. */
 export const DEFAULT_POLICY = 'default'
 

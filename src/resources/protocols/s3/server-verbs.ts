@@ -1,4 +1,5 @@
 import { flag } from '../../../model/kinds/index.ts'
+import type { Ground } from '../../../core/grounds.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { inline, uuidOfNew, type Changing, type Making } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
@@ -16,6 +17,9 @@ import type { Bucket, ObjectServer } from '../../../records/rows.ts'
 
 /** Servers of one SVM, from the release on that allows more than one. */
 const SERVERS_MAX = 16
+
+/** Held by all that change which servers an SVM has, and which volumes these may use. */
+export const serversLock = (svm: string): Ground => ({ lock: `servers:${svm}`, types: [SERVERS], parent: svm })
 
 export const createServer = inline({
   async plan(cluster, { draft }: Making<typeof SERVERS>) {
@@ -35,7 +39,7 @@ export const createServer = inline({
     const key = uuidOfNew(cluster, draft)
     const row = { data_volumes: [], ...draft, uuid: key }
     await checkVolumes(cluster, row)
-    return { key, input: row, locks: [`svm:${svm}`, `servers:${svm}`] }
+    return { key, input: row, locks: [`svm:${svm}`, serversLock(svm)] }
   },
   step: {
     name: 'write record',
@@ -57,7 +61,7 @@ export const modifyServer = inline({
     return Promise.resolve({
       key,
       input: { ...draft },
-      locks: [`server:${key}`, `servers:${row['svm.uuid']}`],
+      locks: [`server:${key}`, serversLock(row['svm.uuid'])],
     })
   },
   step: {

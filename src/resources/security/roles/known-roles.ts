@@ -1,4 +1,5 @@
 /** The roles that accounts may have: those that clusters and SVMs come with, and those that were made. */
+import type { Ground } from '../../../core/grounds.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { builtinRoles, builtinSvmRoles, roleOf, type Role } from '../../../model/access.ts'
 import { failure } from '../../../model/failure.ts'
@@ -8,7 +9,7 @@ import type { Owner } from '../owners.ts'
 
 export const ROLES = 'security/roles'
 /** Held while an account takes up a role, and while a role goes. */
-export const ACCOUNTS_LOCK = 'accounts'
+export const ACCOUNTS_LOCK: Ground = { lock: 'accounts', types: [ROLES, 'security/accounts'] }
 
 export function builtInRolesOf(scope: Owner['scope']): readonly Role[] {
   return scope === 'cluster' ? builtinRoles : builtinSvmRoles

@@ -11,6 +11,8 @@
  * A volume that is being moved to the disk has been promised what is not copied yet, and from another disk its guarantee.
  * The promise where it was ends with the switch, in the same commit.
  */
+import type { Ground } from '../../../core/grounds.ts'
+import { PROMISES } from '../../../ports/catalog.ts'
 import { aggregateOf } from '../../../storage/aggregate-of.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { beforeOf, nextOf } from '../../../storage/tree-of.ts'
@@ -22,7 +24,14 @@ import { MOVES } from '../volumes/movement.ts'
 import type { Volume } from '../../../records/rows.ts'
 
 /** Held from a look at what aggregates and disks have until the commit that rests on it. */
-export const AGGREGATES_LOCK = 'aggregates'
+export const AGGREGATES_LOCK: Ground = { lock: 'aggregates', types: [PROMISES, MOVES] }
+
+/** Held from a look at the volumes of an SVM, their paths and the sum of their sizes, until the commit that rests on it. */
+export const volumesOfSvm = (svm: string): Ground => ({
+  lock: `volumes:${svm}`,
+  types: ['storage/volumes'],
+  parent: svm,
+})
 
 export interface AggregateSpace {
   /** False when the folder is not there: a disk that is not mounted. It has nothing to give then. */

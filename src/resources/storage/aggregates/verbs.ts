@@ -1,3 +1,4 @@
+import { alone } from '../../../core/grounds.ts'
 import { unusedSince } from '../../../core/within.ts'
 /**
  * Aggregates are made of folders. The folder is claimed first, then the record is written; it is given back when the
@@ -91,20 +92,24 @@ export const removeAggregate = job({
       name: 'remove record',
       async run(cluster, { key, input }) {
         if ((await cluster.find(AGGREGATES, key)) === undefined) return
-        await cluster.locks.with([AGGREGATES_LOCK], async () => {
+        await alone(cluster, [AGGREGATES_LOCK], async (cluster) => {
           const since = await cluster.catalog.revision()
           await insistOnUnused(cluster, input)
-          const engine = cluster.engineOf(input)
-          // Of volumes that were deleted while the disk was away.
-          for (const tree of await engine.list()) await engine.remove(tree)
           await removeRecord(cluster, key, input, unusedSince(cluster, AGGREGATES, key, since))
         })
       },
     },
     // The record is gone, so there is no way back.
+    { name: 'remove trees', run: removeTrees, undo: removeTrees },
     { name: 'release folder', run: release, undo: release },
   ],
 })
+
+/** Those of volumes that were deleted while the disk was away, and of some that were being made. Nobody else has the folder yet. */
+async function removeTrees(cluster: Cluster, { input }: Work<Aggregate>): Promise<void> {
+  const engine = cluster.engineOf(input)
+  for (const tree of await engine.list()) await engine.remove(tree)
+}
 
 /** Scrubs that end at this moment. Nobody can delete them, so the removal looks for them again. */
 const SCRUBS_AT_ONCE = 5

@@ -1,4 +1,5 @@
 /** Rules of quotas are records; what they say is in force where the catalog has it, which is while quotas are on. */
+import type { Ground } from '../../../core/grounds.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import type { Row } from '../../../model/value.ts'
 import type { Change, QuotaLimits, QuotaTarget } from '../../../ports/catalog.ts'
@@ -7,7 +8,13 @@ import type { QuotaRule, Volume } from '../../../records/rows.ts'
 export const QUOTA_RULES = 'storage/quota/rules'
 
 /** Held by all that change rules, or qtrees, or whether quotas are on; and while the volume goes. */
-export const quotaLock = (volume: string): string => `quotas:${volume}`
+export const quotaLock = (volume: string): Ground => ({
+  lock: `quotas:${volume}`,
+  types: [QUOTA_RULES, 'storage/qtrees'],
+  parent: volume,
+  // It says whether quotas are on.
+  record: { type: 'storage/volumes', key: volume },
+})
 
 export function areQuotasOn(volume: Volume): boolean {
   return volume['quota.enabled'] === true

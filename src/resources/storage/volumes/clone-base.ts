@@ -2,6 +2,7 @@
  * The snapshot of its parent that a clone began with. It names the clone among its owners, and so stays until the clone is
  * deleted or split: the blobs that both need are then needed by both, and what the clone shares is known without a search.
  */
+import { alone } from '../../../core/grounds.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { treeOf } from '../../../storage/tree-of.ts'
 import { failure } from '../../../model/failure.ts'
@@ -35,9 +36,9 @@ export async function clonesOf(cluster: Cluster, volume: string): Promise<Volume
 /** Takes the snapshot for the clone, or holds on to the one that was chosen. Repeating it is fine. */
 export async function holdBase(cluster: Cluster, clone: Volume): Promise<void> {
   const volume = clone[PARENT] ?? ''
-  await cluster.locks.with([`volume:${volume}`], () =>
+  await alone(cluster, [`volume:${volume}`], (cluster) =>
     // No move begins between the look and the commit.
-    cluster.locks.with([AGGREGATES_LOCK], () => holdInPlace(cluster, clone)),
+    alone(cluster, [AGGREGATES_LOCK], (cluster) => holdInPlace(cluster, clone)),
   )
 }
 
@@ -82,7 +83,7 @@ function baseName(clone: string, snapshot: string, nowMs: number): string {
 
 /** Lets go of the snapshot, in one commit with the changes that end the need for it. */
 export async function releaseBase(cluster: Cluster, clone: Volume, changes: readonly Change[] = []): Promise<void> {
-  await cluster.locks.with([`volume:${clone[PARENT] ?? ''}`], async () => {
+  await alone(cluster, [`volume:${clone[PARENT] ?? ''}`], async (cluster) => {
     const record = await cluster.record(SNAPSHOTS, clone[BASE] ?? '')
     const released = record === undefined ? [] : releaseChanges(cluster, clone, record)
     if (changes.length + released.length > 0) await cluster.commit([...changes, ...released])

@@ -1,3 +1,4 @@
+import { alone } from '../../../core/grounds.ts'
 import { aggregateOf } from '../../../storage/aggregate-of.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { noParent } from '../../../core/read/references.ts'
@@ -7,7 +8,7 @@ import { job, uuidOfNew, type Work, type Making, type Verb, type VerbRequest } f
 import { failure } from '../../../model/failure.ts'
 import { type Change } from '../../../ports/catalog.ts'
 import { withExportPolicy } from '../../protocols/nfs/named-export-policy.ts'
-import { AGGREGATES_LOCK, placed } from '../aggregates/space.ts'
+import { AGGREGATES_LOCK, placed, volumesOfSvm } from '../aggregates/space.ts'
 import { withAutosize } from './autosize.ts'
 import { cloneOf, copyRows, dropRows, forgetBuckets, giveBackBase, nameBuckets, parentOf, takeBase } from './clone.ts'
 import { isClone } from './clone-fields.ts'
@@ -90,7 +91,7 @@ export const createVolume: Verb<VerbRequest, Volume> = job({
 async function writeRecord(cluster: Cluster, { key, input }: Work<Volume>): Promise<void> {
   if ((await cluster.find('storage/volumes', key)) !== undefined) return
   // Between the look at the space and the commit nobody else may promise it away.
-  await cluster.locks.with([AGGREGATES_LOCK], async () => {
+  await alone(cluster, [AGGREGATES_LOCK, volumesOfSvm(input['svm.uuid'])], async (cluster) => {
     await insistOnSpace(cluster, aggregateOf(input), input)
     await insistOnPath(cluster, input)
     const svm = await cluster.record('svm/svms', input['svm.uuid'])
@@ -117,11 +118,14 @@ export function newVolumeChanges(cluster: Cluster, input: Volume): Change[] {
   ]
 }
 
-/** The tree of a planned volume. An aggregate that is deleted meanwhile has the tree, and stays; or has gone before it. */
+/** The tree of a planned volume. An aggregate that is deleted meanwhile takes it along, or has gone before it. */
 export async function makeTree(cluster: Cluster, input: Volume): Promise<void> {
-  await cluster.locks.with([AGGREGATES_LOCK], async () => {
-    await (await cluster.volumesOf(aggregateOf(input))).create(input['uuid'])
-  })
+  const aggregate = aggregateOf(input)
+  const engine = await cluster.volumesOf(aggregate)
+  await engine.create(input['uuid'])
+  if ((await cluster.record('storage/aggregates', aggregate)) !== undefined) return
+  await engine.remove(input['uuid'])
+  throw failure('aggregateMissing')
 }
 
 /** What a volume is where nothing is said of it: as its parent, if it has one. */

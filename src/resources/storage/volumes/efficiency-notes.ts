@@ -3,9 +3,10 @@
  * not to change by itself. Several parts write it: who asks for a run or to stop one, the schedule, and the run. Each does
  * so under a lock, so that none undoes what another has just noted.
  */
+import { isTaken } from '../../../core/jobs/lock-claims.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import type { Row } from '../../../model/value.ts'
-import type { Change, FieldValue } from '../../../ports/catalog.ts'
+import { type Change, CommitRefused, type FieldValue } from '../../../ports/catalog.ts'
 
 /** The type of the notes; their key is that of the volume. */
 export const EFFICIENCY_NOTES = 'internal/efficiency'
@@ -36,6 +37,9 @@ export type EfficiencyNotes = {
 }
 
 /** Held by the run that is on; another one waits. */
+/** How often notes are changed anew because another process has changed some. */
+const NOTES_TRIES_MAX = 20
+
 export const efficiencyLock = (volume: string): string => `efficiency:${volume}`
 
 export async function readNotes(cluster: Cluster, volume: string): Promise<EfficiencyNotes> {
@@ -50,9 +54,20 @@ export async function changeNotes(
   commit: (change: Change) => Promise<unknown> = (one) => cluster.catalog.commit([one]),
 ): Promise<void> {
   await cluster.locks.with([`${EFFICIENCY_NOTES}:${volume}`], async () => {
-    const notes: Record<string, FieldValue | undefined> = { ...(await readNotes(cluster, volume)), ...change, volume }
-    const body = Object.fromEntries(Object.entries(notes).filter(([, value]) => value !== undefined)) as Row
-    await commit({ do: 'put-record', type: EFFICIENCY_NOTES, key: volume, body })
+    for (let tries = 1; ; tries++) {
+      const record = await cluster.record(EFFICIENCY_NOTES, volume)
+      const notes: Record<string, FieldValue | undefined> = { ...record?.body, ...change, volume }
+      const body = Object.fromEntries(Object.entries(notes).filter(([, value]) => value !== undefined)) as Row
+      const expect = record?.revision ?? 'absent'
+      try {
+        await commit({ do: 'put-record', type: EFFICIENCY_NOTES, key: volume, body, expect })
+        return
+      } catch (refused) {
+        // Another process has changed other notes meanwhile.
+        const isRaced = refused instanceof CommitRefused && (refused.reason === 'stale' || refused.reason === 'exists')
+        if (!isRaced || tries === NOTES_TRIES_MAX) throw refused
+      }
+    }
   })
 }
 
@@ -62,6 +77,6 @@ export async function askForRun(cluster: Cluster, volume: string, given: Row): P
   const isOldWanted = given['efficiency.scanner.scan_old_data'] === true
   if (state === 'active') await changeNotes(cluster, volume, { isWanted: true, isOldWanted, mustStop: undefined })
   if (state !== 'idle') return
-  const mustStop = cluster.locks.isHeld(efficiencyLock(volume)) ? true : undefined
+  const mustStop = (await isTaken(cluster, efficiencyLock(volume))) ? true : undefined
   await changeNotes(cluster, volume, { isWanted: undefined, isOldWanted: undefined, mustStop })
 }

@@ -3,6 +3,7 @@
  * beside clients (`background`), in both ways, or not at all. New volumes do neither, because writes cost more of the
  * processor then; how much is what `bench/efficiency.ts` shows.
  */
+import { takenLocks } from '../../../core/jobs/lock-claims.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { ofRows } from '../../../core/read/of-rows.ts'
 import type { Derivation } from '../../../core/behaviour.ts'
@@ -187,6 +188,7 @@ export const volumeEfficiency: Derivation<Volume> = {
   gives: Object.keys(efficiencyFields).filter((path) => path !== 'efficiency.policy'),
   async from(cluster, rows, once) {
     const counters = await once('counters', () => cluster.volumeSums.all())
+    const isTaken = await once('taken locks', () => takenLocks(cluster))
     const notes = notesOf(await cluster.rows(EFFICIENCY_NOTES))
     const policies = policiesOf(await cluster.rows(EFFICIENCY_POLICIES))
     const schedules = schedulesOf(await cluster.rows('cluster/schedules'))
@@ -203,15 +205,14 @@ export const volumeEfficiency: Derivation<Volume> = {
         'efficiency.type': 'regular',
         'efficiency.volume_path': `/vol/${row['name']}`,
         'efficiency.schedule': schedules.get(policy?.['schedule.uuid'] ?? '') ?? '-',
-        ...runFields(cluster, row, notes.get(uuid)),
+        ...runFields(isTaken(efficiencyLock(uuid)), row, notes.get(uuid)),
         ...savings(counters.get(uuid)),
       }
     })
   },
 }
 
-function runFields(cluster: Cluster, row: Volume, notes: EfficiencyNotes | undefined): Row {
-  const isActive = cluster.locks.isHeld(efficiencyLock(row['uuid']))
+function runFields(isActive: boolean, row: Volume, notes: EfficiencyNotes | undefined): Row {
   let state = isEfficiencyOn(row) ? 'idle' : 'disabled'
   if (notes?.isWanted === true) state = 'pending'
   if (isActive) state = 'active'

@@ -1,3 +1,4 @@
+import { alone } from '../../../core/grounds.ts'
 import { aggregateOf } from '../../../storage/aggregate-of.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { job, type Changing, type Plan, type Work } from '../../../core/verb.ts'
@@ -8,7 +9,7 @@ import { CommitRefused, type Change } from '../../../ports/catalog.ts'
 import { withExportPolicy } from '../../protocols/nfs/named-export-policy.ts'
 import { quotaLock, switchChanges } from '../quota/limits.ts'
 import { type PlannedRestore, plannedRestore, restore, restoreArgs, restoreOf, undoRestore } from './restore.ts'
-import { AGGREGATES_LOCK, placed } from '../aggregates/space.ts'
+import { AGGREGATES_LOCK, placed, volumesOfSvm } from '../aggregates/space.ts'
 import { withAutosize } from './autosize.ts'
 import { plannedSplit, splitClone } from './clone.ts'
 import { chargedTo, reserveOf } from './reserve.ts'
@@ -85,7 +86,8 @@ export const modifyVolume = job({
         const { $wish: wish, $change: given } = input
         if (wish !== undefined) await steerMove(cluster, key, wish)
         if (Object.keys(given).length === 0) return
-        await cluster.locks.with([AGGREGATES_LOCK, quotaLock(key)], async () => {
+        const held = [AGGREGATES_LOCK, volumesOfSvm(input['svm.uuid']), quotaLock(key)]
+        await alone(cluster, held, async (cluster) => {
           const record = await cluster.record('storage/volumes', key)
           if (record === undefined) throw failure('volumeNotFound')
           const before = record.body

@@ -1,4 +1,5 @@
 /** The end of a move, behind the switch: there is no way back, so it is done, however long a disk or the catalog is away. */
+import { alone } from '../../../core/grounds.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { describe } from '../../../core/describe.ts'
 import { removeTreesOf, treeChange } from '../../../storage/removed-trees.ts'
@@ -116,7 +117,7 @@ async function leaveOld(cluster: Cluster, work: MoveWork): Promise<void> {
   if (places === undefined) return
   const { from } = places
   // Nobody else stops sharing the tree between the look and the commit.
-  await cluster.locks.with([TREES_LOCK], async () => {
+  await alone(cluster, [TREES_LOCK], async (cluster) => {
     const others = await sharersOf(cluster, from.tree, work.key)
     if (others.length > 0) await (await Copier.open(cluster, work.key, places, work.stopping)).clearOld(others)
     const left = { uuid: work.key, aggregates: [{ uuid: from.aggregate }], $tree: from.tree }

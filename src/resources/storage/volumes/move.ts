@@ -9,6 +9,7 @@
  * Up to the switch, which is one commit, nothing has happened that anybody sees, and whatever fails is undone. From there on
  * there is no way back: what is left to be done is done, however long a disk or the catalog is away.
  */
+import { alone } from '../../../core/grounds.ts'
 import { aggregateOf } from '../../../storage/aggregate-of.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { blobsLock } from '../../../storage/blobs-lock.ts'
@@ -143,9 +144,9 @@ async function insistOnDestination(cluster: Cluster, volume: Volume, aggregate: 
 async function begin(cluster: Cluster, work: MoveWork): Promise<void> {
   const to = work.input.$to
   // No aggregate is deleted between the look and the tree.
-  await cluster.locks.with([AGGREGATES_LOCK], async () => {
+  await alone(cluster, [AGGREGATES_LOCK], async (cluster) => {
     // Files take no new places from here on: they are copied as they are.
-    await cluster.locks.with([blobsLock(work.key)], () =>
+    await alone(cluster, [blobsLock(work.key)], (cluster) =>
       changeVolume(cluster, work.key, async (volume) => {
         if (nextOf(volume)?.tree === to.tree) return undefined
         await insistOnDestination(cluster, volume, to.aggregate)
@@ -227,7 +228,7 @@ async function switchOver(cluster: Cluster, work: MoveWork): Promise<void> {
   const { key } = work
   await whileWanted(cluster, work, async (signal) => {
     // Unneeded blobs stay as they are meanwhile, so a copy is either needed or swept.
-    await cluster.locks.with([blobsLock(key)], async () => {
+    await alone(cluster, [blobsLock(key)], async (cluster) => {
       const copier = await copierOf(cluster, work, signal)
       if (await hasSwitched(cluster, work)) return
       await copier.sweepCopies()
@@ -235,8 +236,8 @@ async function switchOver(cluster: Cluster, work: MoveWork): Promise<void> {
         if ((await chase(cluster, key, copier)) <= FEW) break
       }
       // What changes the volume as a whole ends first: a snapshot, a restore.
-      await cluster.locks.with([`volume:${key}`], () =>
-        cluster.locks.with([AGGREGATES_LOCK], () => commitSwitch(cluster, work)),
+      await alone(cluster, [`volume:${key}`], (cluster) =>
+        alone(cluster, [AGGREGATES_LOCK], (cluster) => commitSwitch(cluster, work)),
       )
     })
   })

@@ -9,6 +9,7 @@
  *
  * Each arrow is one commit. A guarantee is given up on the way in, and has to fit again on the way back.
  */
+import { alone } from '../../../core/grounds.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { recordPages } from '../../../core/read/record-pages.ts'
 import { treeChange } from '../../../storage/removed-trees.ts'
@@ -136,7 +137,7 @@ export async function purgeVolume(cluster: Cluster, key: string, reason: PurgeRe
   const record = await cluster.record(RECOVERY_QUEUE, key)
   if (record === undefined) return
   await insistOnNothingKept(cluster, key)
-  await cluster.locks.with([TREES_LOCK], async () => {
+  await alone(cluster, [TREES_LOCK], async (cluster) => {
     await cluster.commit([
       { do: 'remove-record', type: RECOVERY_QUEUE, key, expect: record.revision },
       ...(await forgetChanges(cluster, record.body, typesWithin(record).map(queuedType))),

@@ -1,3 +1,5 @@
+import { alone } from '../../../core/grounds.ts'
+import { serversLock } from '../../protocols/s3/server-verbs.ts'
 import { typesWithin, unusedSince } from '../../../core/within.ts'
 import { SNAPSHOTS } from './snapshot-changes.ts'
 import type { Cluster } from '../../../core/cluster.ts'
@@ -72,14 +74,14 @@ export const removeVolume = job({
         // No server may take the volume between the look and the commit, nobody change its size,
         // share its tree, or make a qtree or a rule in it.
         const locks = [
-          `servers:${input['svm.uuid']}`,
+          serversLock(input['svm.uuid']),
           AGGREGATES_LOCK,
           TREES_LOCK,
           quotaLock(key),
           MEMBERS_LOCK,
           EXPORT_POLICIES_LOCK,
         ]
-        await cluster.locks.with(locks, async () => {
+        await alone(cluster, locks, async (cluster) => {
           const since = await cluster.catalog.revision()
           const volume = await cluster.find('storage/volumes', key)
           if (volume === undefined) return

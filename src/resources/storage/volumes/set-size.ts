@@ -2,6 +2,7 @@
  * Sets the size of a volume that chooses it itself. Whether a write fits is decided by its commit alone, here as
  * everywhere: this only changes the size that the commit goes by, ahead of writers or when one was refused.
  */
+import { alone } from '../../../core/grounds.ts'
 import { aggregateOf } from '../../../storage/aggregate-of.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { CommitRefused } from '../../../ports/catalog.ts'
@@ -18,7 +19,7 @@ import type { Volume } from '../../../records/rows.ts'
  * where it counts for that.
  */
 export function setSize(cluster: Cluster, volume: string, moreBytes = 0): Promise<boolean> {
-  return cluster.locks.with([AGGREGATES_LOCK], async () => {
+  return alone(cluster, [AGGREGATES_LOCK], async (cluster) => {
     const [record, counters] = await Promise.all([
       cluster.record('storage/volumes', volume),
       cluster.catalog.volume(volume),

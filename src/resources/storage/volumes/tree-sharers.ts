@@ -1,10 +1,12 @@
 /** Which other volumes, of those that are there and of those in the recovery queue, have something in a tree. */
+import type { Ground } from '../../../core/grounds.ts'
+import { TREES } from '../../../ports/catalog.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { placesOf } from '../../../storage/tree-of.ts'
 import { MOVES } from './movement.ts'
 
 /** Held from a look at who shares a tree until the commit that rests on it. */
-export const TREES_LOCK = 'trees'
+export const TREES_LOCK: Ground = { lock: 'trees', types: [TREES] }
 
 /** The UUIDs of all but the volume named. What it costs does not grow with the number of volumes. */
 export async function sharersOf(cluster: Cluster, tree: string, volume: string): Promise<string[]> {

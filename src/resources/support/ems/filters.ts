@@ -1,3 +1,4 @@
+import type { Ground } from '../../../core/grounds.ts'
 import { type Behaviour, define, type Derivation } from '../../../core/behaviour.ts'
 import { removeRecord } from '../../../core/plain.ts'
 import type { Cluster } from '../../../core/cluster.ts'
@@ -11,7 +12,7 @@ import type { RowOf, DraftOf } from '../../../model/rows.ts'
 export const EMS_FILTERS = 'support/ems/filters'
 export const EMS_DESTINATIONS = 'support/ems/destinations'
 /** Held from a look at filters and destinations until the commit that rests on it. */
-export const EMS_LOCK = 'ems'
+export const EMS_LOCK: Ground = { lock: 'ems', types: [EMS_FILTERS, EMS_DESTINATIONS] }
 
 const FILTERS_MAX = 50
 

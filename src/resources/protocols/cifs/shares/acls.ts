@@ -56,7 +56,9 @@ function changing<Request extends VerbRequest>(
 ) {
   return inline({
     example,
-    alone: ({ path }: Request) => [`${CIFS_SHARES}:${keyOf(path)}`],
+    alone: ({ path }: Request) => [
+      { lock: `${CIFS_SHARES}:${keyOf(path)}`, record: { type: CIFS_SHARES, key: keyOf(path) } },
+    ],
     async plan(cluster, request: Request) {
       const share = await shareAt(cluster, request.path)
       const { who, acls } = change(request, aclsOf(share))

@@ -1,3 +1,4 @@
+import { alone } from '../../../../../core/grounds.ts'
 import { type Behaviour, define } from '../../../../../core/behaviour.ts'
 import type { Cluster } from '../../../../../core/cluster.ts'
 import { inline } from '../../../../../core/verb.ts'
@@ -51,7 +52,7 @@ async function recover(cluster: Cluster, key: string, wanted: Value | undefined)
     throw failure('recoveredNameTaken', { name: called })
   }
   const volume: Volume = { ...(await withoutGone(cluster, before)), name: called, state: 'offline' }
-  await cluster.locks.with([AGGREGATES_LOCK], async () => {
+  await alone(cluster, [AGGREGATES_LOCK], async (cluster) => {
     await insistOnSpace(cluster, aggregateOf(volume), volume)
     await cluster.commit([
       { do: 'remove-record', type: RECOVERY_QUEUE, key, expect: record.revision },
