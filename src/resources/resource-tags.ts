@@ -1,6 +1,6 @@
 import { type Behaviour, define } from '../core/behaviour.ts'
 import type { Cluster } from '../core/cluster.ts'
-import { eachInTurns } from '../core/time/turns.ts'
+import { wholeRows } from '../core/read/whole-rows.ts'
 import { count, text } from '../model/kinds/index.ts'
 import { collectionPath, recordPath } from '../model/paths.ts'
 import { resource } from '../model/resource.ts'
@@ -24,8 +24,7 @@ const resourceTagsResource = resource({
 export const resourceTags: Behaviour<typeof resourceTagsResource> = define(resourceTagsResource, {
   async rows(cluster) {
     const counts = new Map<string, number>()
-    for await (const { tags } of eachInTurns(cluster.system, await tagged(cluster)))
-      for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1)
+    for await (const { tags } of tagged(cluster)) for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1)
     return [...counts].map(([value, num_resources]) => ({ value, num_resources }))
   },
 })
@@ -36,21 +35,21 @@ export interface Tagged {
   readonly tags: readonly string[]
 }
 
-/** Everything that has tags. */
-export async function tagged(cluster: Cluster): Promise<Tagged[]> {
-  const found: Tagged[] = []
+/** Everything that has tags. Of long records a few at a time are in memory. */
+export async function* tagged(cluster: Cluster): AsyncGenerator<Tagged, void, void> {
   for (const { resource } of cluster.behaviours.values()) {
     if (!resource.fields.has(TAGS) || resource.rowsOf !== resource.type) continue
-    for await (const row of eachInTurns(cluster.system, await cluster.rows(resource.rowsOf))) {
-      const tags = row[TAGS]
-      if (!Array.isArray(tags) || tags.length === 0) continue
-      const keys = Object.fromEntries(resource.pathKeys.map((key) => [key, textOf(row[key])]))
-      found.push({
-        href: recordPath(resource, collectionPath(resource, keys), row),
-        label: textOf(row['name']),
-        tags: tags.map((tag) => textOf(tag)),
-      })
+    for await (const some of wholeRows(cluster, resource, await cluster.shortRows(resource.rowsOf), [TAGS])) {
+      for (const { row } of some) {
+        const tags = row[TAGS]
+        if (!Array.isArray(tags) || tags.length === 0) continue
+        const keys = Object.fromEntries(resource.pathKeys.map((key) => [key, textOf(row[key])]))
+        yield {
+          href: recordPath(resource, collectionPath(resource, keys), row),
+          label: textOf(row['name']),
+          tags: tags.map((tag) => textOf(tag)),
+        }
+      }
     }
   }
-  return found
 }

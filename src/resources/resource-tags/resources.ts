@@ -42,9 +42,11 @@ const taggedResourcesResource = resource({
 export const taggedResources: Behaviour<typeof taggedResourcesResource> = define(taggedResourcesResource, {
   async rows(cluster, path) {
     const value = path['resource_tag.value'] ?? ''
-    return (await tagged(cluster))
-      .filter(({ tags }) => tags.includes(value))
-      .map(({ href, label }) => ({ 'resource_tag.value': value, href, label }))
+    const rows: Row[] = []
+    for await (const { href, label, tags } of tagged(cluster)) {
+      if (tags.includes(value)) rows.push({ 'resource_tag.value': value, href, label })
+    }
+    return rows
   },
   create: inline({
     example: { href: '/api/cluster' },
