@@ -26,6 +26,16 @@ export type Kept = (cluster: TestCluster) => Promise<string | undefined>
 let added = 0
 const another = () => `n${++added}`
 
+/** How often a record with this name was deleted, or was to be: another of the name has other lists. */
+const drops = new Map<string, number>()
+
+async function drop({ ask }: Tools, record: string): Promise<void> {
+  const note = () => drops.set(record, (drops.get(record) ?? 0) + 1)
+  note()
+  await ask('DELETE', record)
+  note()
+}
+
 /** Adds something to a list of a record, and looks for its word in there later. */
 async function addTo(
   { ask }: Tools,
@@ -34,8 +44,10 @@ async function addTo(
   body: object,
   word: string,
 ): Promise<Kept | undefined> {
+  const before = drops.get(record)
   const { status } = await ask('POST', `${record}/${list}`, body)
-  return status < 300 ? (cluster) => missingFrom(cluster, record, word) : undefined
+  if (status >= 300) return undefined
+  return async (cluster) => (drops.get(record) === before ? missingFrom(cluster, record, word) : undefined)
 }
 
 async function missingFrom(cluster: TestCluster, record: string, word: string): Promise<string | undefined> {
@@ -67,7 +79,7 @@ export const CONFIGURATION_DEEDS: Deeds<string> = {
   },
 
   'make filter': ({ ask }, { name }) => ask('POST', FILTERS, { name }),
-  'drop filter': ({ ask }, { name }) => ask('DELETE', `${FILTERS}/${name}`),
+  'drop filter': (tools, { name }) => drop(tools, `${FILTERS}/${name}`),
   'add filter rule': (tools, { name }) => {
     const pattern = another()
     const rule = { type: 'include', message_criteria: { name_pattern: pattern } }
@@ -81,7 +93,7 @@ export const CONFIGURATION_DEEDS: Deeds<string> = {
 
   'make role': ({ ask }, { name }) =>
     ask('POST', ROLES, { name, privileges: [{ path: '/api/storage/volumes', access: 'readonly' }] }),
-  'drop role': async (tools, { name }) => tools.ask('DELETE', `${ROLES}/${await ownerOf(tools)}/${name}`),
+  'drop role': async (tools, { name }) => drop(tools, `${ROLES}/${await ownerOf(tools)}/${name}`),
   'add privilege': async (tools, { name, pick }) => {
     const path =
       ['/api/storage/aggregates', '/api/svm/svms', '/api/storage/qtrees', '/api/cluster/jobs'][pick % 4] ?? ''
