@@ -1,6 +1,7 @@
 /**
  * What several planes do at the same time, in an order that a seed says: every call of a port waits for its turn, and one
- * of those that wait is let go at a time. Time stands still while anybody waits for a turn.
+ * of those that wait is let go at a time. A turn takes a
+ * millisecond, and sleepers wake when nobody waits for one.
  */
 import { SimulatedRandom } from '../../src/engines/simulated/random.ts'
 import type { Clock, System } from '../../src/ports/system.ts'
@@ -83,6 +84,8 @@ export class SeededTurns implements Clock {
       await new Promise<void>((resolve) => void setImmediate(resolve))
       if (this.#ready.length > 0) {
         idle = 0
+        // What is numbered by time gets another number when it is made again.
+        this.#nowMs++
         const [go] = this.#ready.splice(this.random.below(this.#ready.length), 1)
         go?.()
       } else if (++idle >= IDLE_TURNS && this.#asleep.length > 0) {
