@@ -20,7 +20,8 @@ import { startWriter } from '../src/engines/sqlite/start-writer.ts'
 import { serveManagement } from '../src/faces/rest/server.ts'
 import { printRelease } from '../src/model/release.ts'
 import { addBuiltIns, type FirstCredentials, firstStart, isFirstStart } from '../src/resources/first-start.ts'
-import { adoptAccounts } from '../src/resources/security/accounts.ts'
+import { adoptTraphosts } from '../src/resources/support/snmp/traphosts.ts'
+import { adoptAccounts, adoptKeys } from '../src/resources/security/accounts.ts'
 import { adoptAggregates } from '../src/resources/storage/aggregates/adopt.ts'
 import { namingPackDamage } from '../src/resources/storage/damage/of-packs.ts'
 import { DamageWatch } from '../src/background/damage-watch.ts'
@@ -134,6 +135,8 @@ export async function start(given: Settings): Promise<void> {
   await jobs.resume()
 
   await adoptAccounts(cluster)
+  await adoptKeys(cluster)
+  await adoptTraphosts(cluster)
   const isFirst = await isFirstStart(cluster)
   const adminPassword = settings.adminPassword ?? randomBytes(12).toString('base64url')
   await Promise.all([insistOnOwnPort('HOLDFAST_S3', settings.s3), insistOnOwnPort('HOLDFAST_S3_HTTP', settings.s3Http)])

@@ -1,8 +1,8 @@
 import type { Row } from '../model/value.ts'
-import type { Change } from '../ports/catalog.ts'
+import type { Change, StoredRecord } from '../ports/catalog.ts'
 import type { Cluster } from './cluster.ts'
 import { recordPages } from './read/record-pages.ts'
-import { typesWithin } from './within.ts'
+import { namers, typesWithin } from './within.ts'
 
 /** Records removed in one commit: others wait for it no longer than for some dozens of usual ones. */
 export const REMOVED_TOGETHER = 500
@@ -13,8 +13,9 @@ export interface Belonging {
 }
 
 /**
- * The changes that remove what belongs to a record: the records that live under it and are deleted with it, as their types
- * declare, and those under these. The commit is refused where another one has come meanwhile.
+ * The changes that remove what belongs to a record: the records that live under it or name it and are deleted with it, as
+ * their types declare, and those under these. Records that are kept name it no more. The commit is refused where another
+ * one has come meanwhile.
  */
 export async function belongingChanges(
   cluster: Cluster,
@@ -48,26 +49,50 @@ export async function removeMostBelongings(
   }
 }
 
-/** For each record below another the changes that remove it, those under it first. */
+type Changes = AsyncGenerator<readonly Change[], void, void>
+
+/** For each record that goes with another the changes that remove it, those under it first. */
 async function* removals(
   cluster: Cluster,
   type: string,
   key: string,
   belonging: Belonging,
-): AsyncGenerator<readonly Change[], void, void> {
-  const { beside = () => [] } = belonging
+  above: readonly string[] = [],
+): Changes {
+  const parents = [...above, type]
   for (const child of typesWithin(cluster, type, 'deleted')) {
     for await (const page of recordPages(cluster.catalog, child, key)) {
-      for (const { key: record, body } of page) {
-        yield* removals(cluster, child, record, { beside })
-        yield [
-          ...childless(cluster, child, record),
-          { do: 'remove-record', type: child, key: record },
-          ...beside(child, body),
-        ]
+      for (const record of page) yield* removal(cluster, record, belonging, parents)
+    }
+  }
+  for (const { resource, naming } of namers(cluster, type)) {
+    if (naming.fate === 'blocks' || (naming.isParent && naming.fate === 'deleted')) continue
+    // What names it lives under the same parent.
+    const isBeside = naming.under !== undefined && naming.under === resource.parent
+    // That goes as well, and all that is under it.
+    if (isBeside && resource.parentTypes.some((one) => above.includes(one))) continue
+    const parent = naming.isParent ? key : isBeside ? key.slice(0, key.lastIndexOf('/')) : undefined
+    for await (const page of recordPages(cluster.catalog, resource.type, parent)) {
+      for (const record of page.filter(({ body }) => naming.keys(body).includes(key))) {
+        if (naming.fate === 'deleted') yield* removal(cluster, record, belonging, parents)
+        else yield [cluster.put(resource.type, naming.letGo(record.body, key), { expect: record.revision })]
       }
     }
   }
+}
+
+async function* removal(
+  cluster: Cluster,
+  { type, key, body }: StoredRecord,
+  belonging: Belonging,
+  above: readonly string[],
+): Changes {
+  yield* removals(cluster, type, key, belonging, above)
+  yield [
+    ...childless(cluster, type, key),
+    { do: 'remove-record', type, key },
+    ...(belonging.beside?.(type, body) ?? []),
+  ]
 }
 
 function childless(cluster: Cluster, type: string, parent: string): Change[] {

@@ -344,7 +344,7 @@ export class Cluster {
       const naming = this.registry
         .resource(type)
         .within.find((one) => one.type === named.type && one.keys(body).includes(named.key))
-      return noSuch(this, named.type, naming?.path ?? '', named.key)
+      return noSuch(this, named.type, naming?.path ?? '', named.key.slice(named.key.lastIndexOf('/') + 1))
     }
     return undefined
   }
@@ -427,10 +427,10 @@ function orphanOf({ reason, scope, change }: CommitRefused, changes: readonly Ch
   )
 }
 
-/** The records that a row names and that cannot go without it, beside its parent. */
+/** The records that a row names and that have to be there, beside its parent. */
 function namedBy({ within }: Resource, row: Row): { type: string; key: string }[] {
   return within
-    .filter(({ fate, isParent }) => fate !== 'kept' && !isParent)
+    .filter(({ isLoose, isParent }) => isLoose !== true && !isParent)
     .flatMap(({ type, keys }) => keys(row).map((key) => ({ type, key })))
 }
 

@@ -4,7 +4,7 @@ import { recordKey } from '../model/resource.ts'
 import type { Declared, NewOf, RowOf, SomeType } from '../model/rows.ts'
 import type { Row } from '../model/value.ts'
 import type { Change } from '../ports/catalog.ts'
-import { belongingChanges } from './belongings.ts'
+import { type Belonging, belongingChanges } from './belongings.ts'
 import type { Cluster } from './cluster.ts'
 import type { Acts } from './behaviour.ts'
 import { inline, uuidOfNew, type Verb } from './verb.ts'
@@ -116,12 +116,13 @@ export async function removeRecord(
   cluster: Cluster,
   type: string,
   key: string,
-  { inUse = stillHas, goesWith }: { readonly inUse?: InUse; readonly goesWith?: () => readonly Change[] } = {},
+  how: Belonging & { readonly inUse?: InUse; readonly goesWith?: () => readonly Change[] } = {},
 ): Promise<void> {
+  const { inUse = stillHas, goesWith } = how
   await commitUnused(cluster, type, key, {
     inUse,
     changes: async () => [
-      ...(await belongingChanges(cluster, type, key)),
+      ...(await belongingChanges(cluster, type, key, how)),
       { do: 'remove-record', type, key },
       ...(goesWith?.() ?? []),
     ],

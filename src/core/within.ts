@@ -55,15 +55,21 @@ export async function commitUnused(
       return
     } catch (failure) {
       if (!(failure instanceof CommitRefused)) throw failure
-      if (failure.change >= guards.length || looks === LOOKS_MAX) throw await cluster.explain(failure, all)
+      const isLate = failure.change < guards.length || isOfFollower(all[failure.change], failure)
+      if (!isLate || looks === LOOKS_MAX) throw await cluster.explain(failure, all)
     }
   }
 }
 
-/** The preconditions of a deletion: nothing that blocks it has come since a revision. */
+/** A record that goes too came after the look, or one that lets go was changed. */
+function isOfFollower(change: Change | undefined, { reason }: CommitRefused): boolean {
+  return change?.do === 'check-childless' || (change?.do === 'put-record' && reason === 'stale')
+}
+
+/** The preconditions of a deletion: nothing that blocks it, or has to follow it, has come since a revision. */
 export function unusedSince(cluster: Cluster, type: string, key: string, since: number): Change[] {
   const types = namers(cluster, type)
-    .filter(({ naming }) => naming.fate === 'blocks' && !naming.isParent)
+    .filter(({ naming }) => !naming.isParent || naming.fate === 'kept')
     .map(({ resource }) => resource.type)
   // Of a key of several words, what names the record holds the last one beside the others.
   const word = key.slice(key.lastIndexOf('/') + 1)

@@ -79,7 +79,10 @@ export interface Field {
 /** Fields that several resources share are written `as const satisfies Fields`, so that their kinds stay known. */
 export type Fields = Readonly<Record<string, FieldDeclaration>>
 
-/** What becomes of a record when one that it names is deleted: it goes too, it refuses that, or it stays as it is. */
+/**
+ * What becomes of a record when one that it names is deleted: it goes too, it refuses that, or it is kept and names that
+ * one no more, from the commit on that deletes it.
+ */
 export type Fate = 'deleted' | 'blocks' | 'kept'
 
 /** Names records of another type by something else than a reference: by a name, a number, within a list. */
@@ -88,25 +91,38 @@ export interface NamesOtherwise {
   readonly type: string
   /** The keys of the records that a row names. None of those that come with every cluster and have no record. */
   readonly keys: (row: Row) => readonly string[]
+  /** The field that stands before the name in the key, where that has two words. */
+  readonly under?: string
+  /** The row as it is kept when the record with this key is deleted. Needed where it is kept. */
+  readonly letGo?: (row: Row, key: string) => Row
+  /** Names may lead nowhere: a write is not refused for that. */
+  readonly isLoose?: boolean
 }
 
 /**
  * Names by the values at a path, which are keys of records. `under` is the field whose value stands before them in the
- * key, where that has two words; `without` are values that name no record.
+ * key, where that has two words; `without` are values that name no record; `cleared` is the value of what was let go.
  */
 export function namesBy(
   type: string,
   fate: Fate,
   path: string,
-  { under, without = [] }: { readonly under?: string; readonly without?: readonly string[] } = {},
+  given: {
+    readonly under?: string
+    readonly without?: readonly string[]
+    readonly isLoose?: boolean
+    readonly cleared?: Value
+  } = {},
 ): NamesOtherwise {
+  const { under, without = [], isLoose = false, cleared = null } = given
   const before = (row: Row) => (under === undefined ? '' : `${textOf(row[under])}/`)
   const keys = (row: Row) =>
     valuesAt(row, path)
       .map(textOf)
       .filter((value) => value !== '' && !without.includes(value))
       .map((value) => before(row) + value)
-  return { fate, type, keys }
+  const letGo = (row: Row, key: string) => withoutValue(row, path, key.slice(before(row).length), cleared)
+  return { fate, type, keys, letGo, isLoose, ...(under === undefined ? {} : { under }) }
 }
 
 /** How records name those of another type, and what follows from that when one of those is deleted. */
@@ -115,6 +131,7 @@ export interface Naming extends NamesOtherwise {
   readonly path: string
   /** It is what the record lives under. */
   readonly isParent: boolean
+  readonly letGo: (row: Row, key: string) => Row
 }
 
 export interface ResourceDeclaration {
@@ -313,14 +330,20 @@ function namings(
   const ofParent = parentBase === undefined || parentBase in within ? {} : ({ [parentBase]: 'deleted' } as const)
   return Object.entries({ ...ofParent, ...within }).map(([path, said]): Naming => {
     const isParent = path === parentBase
-    if (typeof said !== 'string')
-      return { fate: said.fate, type: said.type as TypeName, keys: said.keys, path, isParent }
+    if (typeof said !== 'string') return namingOtherwise(said, path, isParent)
     const type = isParent ? parentType : (fields.get(`${path}.uuid`) ?? fields.get(path))?.reference?.type
     if (type === undefined) throw new Error(`${resourcePath}: "${path}" names no record.`)
     const keyPath = isParent && parent !== undefined ? parent : `${path}.uuid`
     const keys = (row: Row) => valuesAt(row, keyPath).filter((value) => typeof value === 'string' && value !== '')
-    return { path, type, fate: said, isParent, keys: keys as Naming['keys'] }
+    const letGo = (row: Row, key: string) => withoutValue(row, keyPath, key)
+    return { path, type, fate: said, isParent, keys: keys as Naming['keys'], letGo }
   })
+}
+
+function namingOtherwise(said: NamesOtherwise, path: string, isParent: boolean): Naming {
+  const { fate, letGo = (row: Row) => row } = said
+  if (fate === 'kept' && said.letGo === undefined) throw new Error(`"${path}" does not say how it lets go.`)
+  return { ...said, type: said.type as TypeName, path, isParent, letGo }
 }
 
 function expand(path: string, declared: FieldDeclaration): Field[] {
@@ -468,6 +491,23 @@ export function valuesAt(row: Row, path: string): readonly Value[] {
     })
   }
   return []
+}
+
+/** A row without what has this value at a path: the value itself, or the elements of a list that have it. */
+function withoutValue(row: Row, path: string, value: string, cleared: Value = null): Row {
+  const isIt = (one: Value) => textOf(one) === value
+  const direct = row[path]
+  if (Array.isArray(direct)) return { ...row, [path]: (direct as readonly Value[]).filter((one) => !isIt(one)) }
+  if (direct !== undefined && direct !== null) return isIt(direct) ? { ...row, [path]: cleared } : row
+  for (const [base] of splits(path)) {
+    const list = row[base]
+    if (!Array.isArray(list)) continue
+    return {
+      ...row,
+      [base]: (list as readonly Value[]).filter((element) => !valuesAt({ [base]: [element] }, path).some(isIt)),
+    }
+  }
+  return row
 }
 
 /** A path divided at each of its dots, the last one first: `a.b.c` is `a.b` and `c`, or `a` and `b.c`. */

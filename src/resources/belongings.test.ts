@@ -86,7 +86,7 @@ const OVER_WITH_PARENT: ReadonlySet<string> = new Set([
   'private/scrubs',
 ])
 /** An owner that is not there has a code of its own. */
-const OTHER_CODE: ReadonlySet<string> = new Set(['support/snmp/users'])
+const OTHER_CODE: ReadonlySet<string> = new Set(['support/snmp/users', 'security/authentication/keys'])
 
 let made = 0
 /** A new record that others can live under. */

@@ -7,7 +7,6 @@ import { count, flag, name, oneOf, text, uuid } from '../model/kinds/index.ts'
 import { printRelease } from '../model/release.ts'
 import { resource } from '../model/resource.ts'
 import type { RowOf } from '../model/rows.ts'
-import type { Change } from '../ports/catalog.ts'
 import { tagFields } from './tags.ts'
 import { clusterDns, clusterDnsChanges, dnsDomains, dnsServers } from './name-services/dns.ts'
 import { insistOnServerCertificate, managementFields, managementReadings } from './cluster/management.ts'
@@ -100,19 +99,9 @@ export const cluster: Behaviour<typeof clusterResource> = define(clusterResource
         const after: RowOf<'cluster'> = { ...record.body, ...own }
         await cluster.commit([
           ...(await clusterDnsChanges(cluster, key, input)),
-          ...(await renameOwner(cluster, record.body['name'] ?? '', after['name'] ?? '')),
           cluster.put('cluster', after, { expect: record.revision }),
         ])
       },
     },
   }),
 })
-
-/** API keys are kept under the name of the cluster: they follow it, so that a rename shuts nobody out. */
-async function renameOwner(cluster: Cluster, from: string, to: string): Promise<Change[]> {
-  if (from === to) return []
-  const keys = await cluster.rows('security/authentication/keys')
-  return keys
-    .filter((key) => key['user.owner.name'] === from)
-    .map((key) => cluster.put('security/authentication/keys', { ...key, 'user.owner.name': to }))
-}

@@ -51,7 +51,9 @@ export function recordChanges(db: DatabaseSync, ledger: Ledger) {
     const missing = names.filter((one) => find.get(one.type, one.key) === undefined)
     if (missing.length === 0) return
     const before = written.get(type, key)?.body ?? ''
-    if (missing.some((one) => !before.includes(inText(one.key)))) refuse('missing', 'reference')
+    // Of a key of several words, what names the record holds the last one beside the others.
+    const isNew = (key: string) => !before.includes(inText(key.slice(key.lastIndexOf('/') + 1)))
+    if (missing.some((one) => isNew(one.key))) refuse('missing', 'reference')
   }
 
   return {

@@ -99,15 +99,9 @@ export class Login {
     const row = await this.#cluster.find('security/authentication/keys', uuidOfToken(token) ?? '')
     const expected = typeof row?.['$digest'] === 'string' ? row['$digest'] : secrets.digest('')
     if (row === undefined || !secrets.isEqual(secrets.digest(token), expected)) return undefined
-    const owner = await this.#ownerNamed(textOf(row['user.owner.name']))
+    const owner = textOf(row['user.owner.uuid'])
     const account = await this.#cluster.find('security/accounts', `${owner}/${textOf(row['user.name'])}`)
     return account?.['locked'] === true ? undefined : row
-  }
-
-  async #ownerNamed(name: string): Promise<string> {
-    const [self] = await this.#cluster.rows('cluster')
-    if (self?.['name'] === name) return textOf(self['uuid'])
-    return (await this.#cluster.keyOfName('svm/svms', name)) ?? ''
   }
 
   /** One of those that every cluster has, or one that was made. */

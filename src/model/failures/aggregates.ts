@@ -4,11 +4,6 @@ import { badValue, duplicate, inUse, invalid, notFound } from './forms.ts'
 
 export const aggregates = {
   aggregateNotFound: notFound('aggregate', 'uuid', { errno: errno.aggregateNotFound }),
-  scrubEnding: inUse(
-    undefined,
-    'A scrub of the aggregate is ending. Try again when it has.',
-    'Try again when the scrub has ended.',
-  ),
   aggregateFolderUnfit: invalid(
     'block_storage.path',
     '{problem} Choose an empty folder that the service may write to.',

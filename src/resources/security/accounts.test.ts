@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asText, recordsOf, type Body } from '../../../test/support/body.ts'
 import { basic, startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
-import { adoptAccounts } from './accounts.ts'
+import { adoptTraphosts } from '../support/snmp/traphosts.ts'
+import { adoptAccounts, adoptKeys } from './accounts.ts'
+import { clusterOwner } from './owners.ts'
 import { codeOf } from '../../model/failure.ts'
 import { wireCode } from '../../../test/support/codes.ts'
 
@@ -243,6 +245,50 @@ test('accounts of an earlier release are taken over, and log in as before', asyn
     recordsOf(body).map((one) => [one['name'], one['owner']?.['name'], one['applications']]),
     [['admin', 'holdfast', [{ application: 'http' }]]],
   )
+  await cluster.close()
+})
+
+test('API keys and trap hosts of an earlier release are taken over, and go with their account and hold their user', async () => {
+  const cluster = await startTestCluster()
+  const inside = cluster.cluster
+  const create = async (path: string, body: object) => {
+    const reply = await cluster.call('POST', path, body)
+    assert.equal(reply.status, 201, JSON.stringify(reply.body))
+    return reply.body
+  }
+  const [KEYS, TRAPHOSTS] = ['/api/security/authentication/keys', '/api/support/snmp/traphosts']
+  await create(ACCOUNTS, { name: 'reader', role: 'readonly', password: 'a password of somebody' })
+  await create(KEYS, { user: { name: 'reader' }, role: { name: 'readonly' } })
+  await create('/api/support/snmp/users', { name: 'watcher', authentication_method: 'usm' })
+  await create(TRAPHOSTS, { host: 'traps.example.com', user: { name: 'watcher' } })
+  const [key, host] = [
+    (await inside.catalog.records('security/authentication/keys'))[0],
+    (await inside.catalog.records('support/snmp/traphosts'))[0],
+  ]
+  assert.ok(key !== undefined && host !== undefined)
+  const { 'user.owner.uuid': _owner, ...oldKey } = key.body
+  const { $engine: _engine, ...oldHost } = host.body
+  await inside.catalog.commit([
+    { do: 'put-record', ...key, parent: '', body: { ...oldKey, 'user.owner.name': 'holdfast' } },
+    { do: 'put-record', ...host, body: oldHost },
+  ])
+  for (let start = 0; start < 2; start++) {
+    await adoptKeys(inside)
+    await adoptTraphosts(inside)
+  }
+  const shown = recordsOf((await cluster.call('GET', `${KEYS}?fields=*`)).body)
+  assert.deepEqual(
+    shown.map(({ user }) => [user?.['name'], user?.['owner']?.['name']]),
+    [['reader', 'holdfast']],
+  )
+  const [user] = recordsOf((await cluster.call('GET', '/api/support/snmp/users?fields=engine_id')).body)
+  const used = `/api/support/snmp/users/${asText(user?.['engine_id'])}/watcher`
+  assert.equal((await cluster.call('DELETE', used)).status, 409)
+  assert.equal((await cluster.call('DELETE', `${TRAPHOSTS}/traps.example.com`)).status, 200)
+  assert.equal((await cluster.call('DELETE', used)).status, 200)
+  const { uuid } = await clusterOwner(inside)
+  assert.equal((await cluster.call('DELETE', `${ACCOUNTS}/${uuid}/reader`)).status, 200)
+  assert.deepEqual(await inside.catalog.records('security/authentication/keys'), [])
   await cluster.close()
 })
 

@@ -1,6 +1,7 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { mayUseHttp } from '../../core/access/login.ts'
+import { removeRecord } from '../../core/plain.ts'
 import { inline, type Caller, type Plan, type Step } from '../../core/verb.ts'
 import { mayDo, type Role } from '../../model/access.ts'
 import { groups, resource } from '../../model/resource.ts'
@@ -147,12 +148,7 @@ export const accounts: Behaviour<typeof accountsResource> = define(accountsResou
         const account = await cluster.find(ACCOUNTS, key)
         if (account === undefined) return
         if (isActiveAdmin(account)) await insistOnAnotherAdmin(cluster, key)
-        await cluster.commit([
-          ...(await keysOf(cluster, account)).map(
-            (uuid) => ({ do: 'remove-record', type: 'security/authentication/keys', key: uuid }) as const,
-          ),
-          { do: 'remove-record', type: ACCOUNTS, key },
-        ])
+        await removeRecord(cluster, ACCOUNTS, key)
       },
     },
   }),
@@ -187,6 +183,19 @@ export async function adoptAccounts(cluster: Cluster): Promise<void> {
       return [{ do: 'remove-record', type, key } as const, cluster.put(ACCOUNTS, account)]
     }),
   )
+}
+
+/** API keys of earlier releases are kept under the name of their owner. At each start, before anybody logs in. */
+export async function adoptKeys(cluster: Cluster): Promise<void> {
+  const type = 'security/authentication/keys'
+  for (const { body, revision } of await cluster.catalog.records(type)) {
+    if (body['user.owner.uuid'] !== undefined) continue
+    const { 'user.owner.name': name, ...key } = body
+    const owner = await ownerNamed(cluster, name).catch(() => undefined)
+    // Of an SVM that has gone, it logs nobody in.
+    if (owner === undefined) continue
+    await cluster.commit([cluster.put(type, { ...key, 'user.owner.uuid': owner.uuid }, { expect: revision })])
+  }
 }
 
 function roleOfAccount(cluster: Cluster, account: Account): Promise<Role | undefined> {
@@ -279,18 +288,6 @@ function isActiveAdmin(account: Account): boolean {
     typeof account['$password'] === 'string' &&
     mayUseHttp(account)
   )
-}
-
-/** The API keys that log the account in. */
-async function keysOf(cluster: Cluster, account: Account): Promise<string[]> {
-  const user = account['name']
-  const found: string[] = []
-  for (const row of await cluster.rows('security/authentication/keys')) {
-    if (row['user.name'] !== user) continue
-    const owner = await ownerNamed(cluster, row['user.owner.name']).catch(() => undefined)
-    if (owner?.uuid === account['owner.uuid']) found.push(row['uuid'])
-  }
-  return found
 }
 
 function isBuiltInRole(account: Row): boolean {

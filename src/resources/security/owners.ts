@@ -40,15 +40,27 @@ export async function ownerNamed(cluster: Cluster, name: string | undefined, tar
 }
 
 /** Names are looked up when they are read: clusters and SVMs get others. */
+async function ownerName(cluster: Cluster, owner: string, self: Owner): Promise<string | null> {
+  return owner === self.uuid ? self.name : ((await cluster.find('svm/svms', owner))?.['name'] ?? null)
+}
+
 export const ownerNames: Derivation<{ readonly 'owner.uuid'?: string }> = {
   gives: ['owner.name'],
   async from(cluster, rows) {
     const self = await clusterOwner(cluster)
     return Promise.all(
-      rows.map(async ({ 'owner.uuid': owner = '' }) => {
-        if (owner === self.uuid) return { 'owner.name': self.name }
-        return { 'owner.name': (await cluster.find('svm/svms', owner))?.['name'] ?? null }
-      }),
+      rows.map(async (row) => ({ 'owner.name': await ownerName(cluster, row['owner.uuid'] ?? '', self) })),
+    )
+  },
+}
+
+/** The same of users. */
+export const userOwnerNames: Derivation<{ readonly 'user.owner.uuid'?: string }> = {
+  gives: ['user.owner.name'],
+  async from(cluster, rows) {
+    const self = await clusterOwner(cluster)
+    return Promise.all(
+      rows.map(async (row) => ({ 'user.owner.name': await ownerName(cluster, row['user.owner.uuid'] ?? '', self) })),
     )
   },
 }

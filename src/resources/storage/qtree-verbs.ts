@@ -1,5 +1,6 @@
 import { flag } from '../../model/kinds/index.ts'
 import type { Cluster } from '../../core/cluster.ts'
+import { removeRecord } from '../../core/plain.ts'
 import { inline, type Making, type Changing } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
 import type { DraftOf } from '../../model/rows.ts'
@@ -89,7 +90,7 @@ export const modifyQtree = inline({
   },
 })
 
-/** The rules that name a qtree go with it. */
+/** The rules that name a qtree go with it, and are no longer in force. */
 export const removeQtree = inline({
   alone: ({ row }: Changing<typeof QTREES>) => [quotaLock(row['volume.uuid'])],
   plan(_cluster, { row }: Changing<typeof QTREES>) {
@@ -101,15 +102,12 @@ export const removeQtree = inline({
   step: {
     name: 'remove record',
     async run(cluster, { key, input }) {
-      const [uuid = '', id = ''] = key.split('/')
+      const [uuid = ''] = key.split('/')
       const volume = await cluster.row('storage/volumes', uuid)
-      const rules = (await cluster.rows(QUOTA_RULES, uuid)).filter((rule) => rule['qtree.id'] === Number(id))
-      await cluster.commit([
-        ...rules.map((rule) => ({ do: 'remove-record', type: QUOTA_RULES, key: rule['uuid'] }) as const),
-        ...rules.flatMap((rule) => limitChanges(volume, rule, null)),
-        { do: 'remove-record', type: QTREES, key },
-        cluster.event('qtree.deleted', { qtree: input['name'] ?? '', volume: uuid }),
-      ])
+      await removeRecord(cluster, QTREES, key, {
+        beside: (type, rule) => (type === QUOTA_RULES ? limitChanges(volume, rule, null) : []),
+        goesWith: () => [cluster.event('qtree.deleted', { qtree: input['name'] ?? '', volume: uuid })],
+      })
     },
   },
 })

@@ -14,7 +14,6 @@ import { giveUpName } from '../protocols/s3/services/namesakes.ts'
 import { GROUPS as S3_GROUPS, USERS as S3_USERS } from '../protocols/s3/services/users.ts'
 import { BUCKETS } from '../protocols/s3/types.ts'
 import { DEFAULT as DEFAULT_IPSPACE, INTERFACES, IPSPACES, NETWORK_LOCK } from '../network/names.ts'
-import type { Change } from '../../ports/catalog.ts'
 import {
   insistOnNothingKept,
   purgeVolume,
@@ -226,7 +225,6 @@ export const svms: Behaviour<typeof svmsResource> = define(svmsResource, {
             inUse: ({ resource }) => stillHas(resource.type),
             changes: async () => [
               ...(await belongingChanges(cluster, SVMS, key, BELONGING)),
-              ...(await keyChanges(cluster, input['name'] ?? '')),
               { do: 'remove-record', type: SVMS, key },
               { do: 'drop-counters', table: 'object_store_server', row: key },
               cluster.event('svm.deleted', { svm: input['name'] ?? '' }),
@@ -287,11 +285,3 @@ const BELONGING: Belonging = {
     return type === S3_GROUPS ? [giveUpName('group', textOf(body['name']))] : []
   },
 }
-
-/** API keys are kept under the name of their owner. */
-async function keyChanges(cluster: Cluster, svm: string): Promise<Change[]> {
-  const keys = (await cluster.rows(KEYS)).filter((row) => row['user.owner.name'] === svm)
-  return keys.map((row) => ({ do: 'remove-record', type: KEYS, key: row['uuid'] }))
-}
-
-const KEYS = 'security/authentication/keys'

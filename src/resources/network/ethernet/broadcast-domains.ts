@@ -1,7 +1,9 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
-import { plainCreate, removeRecord } from '../../../core/plain.ts'
+import { belongingChanges } from '../../../core/belongings.ts'
+import { plainCreate } from '../../../core/plain.ts'
 import { inline } from '../../../core/verb.ts'
+import { commitUnused } from '../../../core/within.ts'
 import { failure } from '../../../model/failure.ts'
 import { count, name, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
@@ -98,12 +100,16 @@ export const broadcastDomains: Behaviour<typeof broadcastDomainsResource> = defi
     step: {
       name: 'remove record',
       async run(cluster, { key }) {
-        await insistOnNoSubnets(cluster, key)
-        const port = (await portRows(cluster)).find((one) => one[DOMAIN] === key)
-        if (port !== undefined) {
-          throw failure('broadcastDomainHasPort', { node: textOf(port['node.name']), port: textOf(port['name']) })
-        }
-        await removeRecord(cluster, BROADCAST_DOMAINS, key, { inUse: ({ row }) => stillHas(row) })
+        await commitUnused(cluster, BROADCAST_DOMAINS, key, {
+          inUse: ({ row }) => stillHas(row),
+          changes: async () => {
+            await insistOnNoPorts(cluster, key)
+            return [
+              ...(await belongingChanges(cluster, BROADCAST_DOMAINS, key)),
+              { do: 'remove-record', type: BROADCAST_DOMAINS, key },
+            ]
+          },
+        })
       },
     },
   }),
@@ -112,6 +118,13 @@ export const broadcastDomains: Behaviour<typeof broadcastDomainsResource> = defi
 async function insistOnNoSubnets(cluster: Cluster, key: string): Promise<void> {
   const [subnet] = await cluster.rows(SUBNETS, key)
   if (subnet !== undefined) throw stillHas(subnet)
+}
+
+/** Most ports have no record that names their broadcast domain: nobody has set anything of them. */
+async function insistOnNoPorts(cluster: Cluster, key: string): Promise<void> {
+  const port = (await portRows(cluster)).find((one) => one[DOMAIN] === key)
+  if (port === undefined) return
+  throw failure('broadcastDomainHasPort', { node: textOf(port['node.name']), port: textOf(port['name']) })
 }
 
 function stillHas(subnet: Row) {

@@ -56,6 +56,25 @@ test('a port keeps its UUID and its settings when it comes back, and is not seen
   await cluster.close()
 })
 
+test('a port that the machine does not have any more lets go of a broadcast domain that is deleted', async () => {
+  let now: readonly MachinePort[] = TEST_PORTS
+  const cluster = await startTestCluster({
+    isBare: true,
+    machine: { ...testMachine([]), ports: () => Promise.resolve(now) },
+  })
+  assert.equal((await cluster.call('POST', DOMAINS, { name: 'lab' })).status, 201)
+  const uuid = await cluster.uuidOf(PORTS, 'eth1')
+  const lab = `${DOMAINS}/${await cluster.uuidOf(DOMAINS, 'lab')}`
+  assert.equal((await cluster.call('PATCH', `${PORTS}/${uuid}`, { broadcast_domain: { name: 'lab' } })).status, 200)
+  assert.equal((await cluster.call('DELETE', lab)).status, 409)
+  now = TEST_PORTS.filter(({ name }) => name !== 'eth1')
+  assert.equal((await cluster.call('DELETE', lab)).status, 200)
+  assert.equal((await cluster.cluster.find('network/ethernet/ports', uuid))?.['broadcast_domain.uuid'], '')
+  now = TEST_PORTS
+  assert.equal((await cluster.call('GET', `${PORTS}/${uuid}`)).body['broadcast_domain'], undefined)
+  await cluster.close()
+})
+
 test('what the machine tells of VLANs and of several ports in one is shown', async () => {
   const ports: readonly MachinePort[] = [
     {

@@ -3,7 +3,7 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { inline } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { count, each, flag, group, list, oneOf, text, uuid } from '../../../model/kinds/index.ts'
-import { resource } from '../../../model/resource.ts'
+import { namesBy, resource } from '../../../model/resource.ts'
 import { type Row, textOf } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import { BROADCAST_DOMAINS, DEFAULT, INTERFACES, IPSPACES, NETWORK_LOCK, PORTS } from '../names.ts'
@@ -22,6 +22,8 @@ const portsResource = resource({
   doc: 'The network ports of the machine. They are configured on the machine.',
   key: ['uuid'],
   nameWithin: false,
+  // Of ports that the machine has now, and that hold their broadcast domain. Settings of others let go of it.
+  within: { broadcast_domain: namesBy(BROADCAST_DOMAINS, 'kept', DOMAIN, { cleared: '' }) },
   order: [
     { path: 'node.name', isDescending: false },
     { path: 'name', isDescending: false },

@@ -4,13 +4,14 @@ import { failure } from '../../../model/failure.ts'
 import { name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
 import { builtinRoles } from '../../../model/access.ts'
 import { insistOnCovering } from '../roles/covering.ts'
-import { clusterOwner } from '../owners.ts'
+import { clusterOwner, userOwnerNames } from '../owners.ts'
+import { ACCOUNTS } from '../accounts.ts'
 import { plainRemove } from '../../../core/plain.ts'
 import { makeToken } from '../../../core/access/token.ts'
-import { resource } from '../../../model/resource.ts'
+import { namesBy, resource } from '../../../model/resource.ts'
 import { textOf } from '../../../model/value.ts'
 
-const TYPE = 'security/authentication/keys'
+export const KEYS = 'security/authentication/keys'
 const KEYS_MAX = 1000
 
 const keysResource = resource({
@@ -19,7 +20,11 @@ const keysResource = resource({
   doc: 'Long-lived keys, each for one user and one role. The key itself is shown once, in the answer that makes it.',
   since: '9.8',
   key: ['uuid'],
+  parent: 'user.owner.uuid',
+  parentType: 'svm/svms',
   nameWithin: false,
+  // Keys are made for users that have no account, too.
+  within: { user: namesBy(ACCOUNTS, 'deleted', 'user.name', { under: 'user.owner.uuid', isLoose: true }) },
   columns: ['user.name', 'role.name', 'create_time'],
   form: { Key: ['user.name', 'role.name'] },
   removal: 'disruptive',
@@ -38,6 +43,7 @@ const keysResource = resource({
       kind: text({ charactersMax: 255 }),
       set: 'create',
     },
+    'user.owner.uuid': { doc: 'The UUID of the cluster or the SVM that the user belongs to.', kind: uuid() },
     role: { doc: 'The role that limits what the key may do.', isGroup: true },
     'role.name': {
       doc: 'The role of requests with the key.',
@@ -51,25 +57,27 @@ const keysResource = resource({
 })
 
 export const keys: Behaviour<typeof keysResource> = define(keysResource, {
+  derive: [userOwnerNames],
   create: inline({
     example: { 'user.name': 'admin', 'role.name': 'readonly' },
     async plan(cluster, { caller, draft }) {
       const wanted = builtinRoles.find((role) => role.name === draft['role.name'])
       await insistOnCovering(cluster, caller, wanted)
+      const { 'user.owner.name': ownerName, ...given } = draft
       const self = await clusterOwner(cluster)
-      const owner = textOf(draft['user.owner.name'] ?? self.name)
-      const isKnown = owner === self.name || (await cluster.keyOfName('svm/svms', owner)) !== undefined
-      if (!isKnown) throw failure('keyOwnerUnknown', { owner })
-      if ((await cluster.rows(TYPE)).length >= KEYS_MAX) {
+      const named = textOf(ownerName ?? self.name)
+      const owner = named === self.name ? self.uuid : await cluster.keyOfName('svm/svms', named)
+      if (owner === undefined) throw failure('keyOwnerUnknown', { owner: named })
+      if ((await cluster.rows(KEYS)).length >= KEYS_MAX) {
         throw failure('clusterLimitReached', { max: KEYS_MAX, things: 'API keys' })
       }
       const key = uuidOfNew(cluster, draft)
       const user = draft['user.name']
       const token = makeToken(key, user, cluster.system.random.bytes(32))
       const input = {
-        ...draft,
+        ...given,
         uuid: key,
-        'user.owner.name': owner,
+        'user.owner.uuid': owner,
         create_time: cluster.now(),
         $digest: cluster.secrets.digest(token),
       }
@@ -78,9 +86,9 @@ export const keys: Behaviour<typeof keysResource> = define(keysResource, {
     step: {
       name: 'write record',
       async run(cluster, { input }) {
-        await cluster.commit([cluster.put(TYPE, input, { expect: 'absent' })])
+        await cluster.commit([cluster.put(KEYS, input, { expect: 'absent' })])
       },
     },
   }),
-  remove: plainRemove(TYPE),
+  remove: plainRemove(KEYS),
 })

@@ -1,20 +1,20 @@
-import { alone } from '../../../core/grounds.ts'
-import { unusedSince } from '../../../core/within.ts'
 /**
  * Aggregates are made of folders. The folder is claimed first, then the record is written; it is given back when the
  * record is gone. One at a time, so that of two folders within one another only one is claimed.
  */
 import { aggregateOf } from '../../../storage/aggregate-of.ts'
 import type { Cluster } from '../../../core/cluster.ts'
+import { alone } from '../../../core/grounds.ts'
+import { removeRecord } from '../../../core/plain.ts'
 import { isActive, JOBS } from '../../../core/jobs/jobs.ts'
 import { placesOf } from '../../../storage/tree-of.ts'
 import { job, uuidOfNew, type Work, type Changing, type Making } from '../../../core/verb.ts'
+import type { InUse } from '../../../core/within.ts'
 import { failure } from '../../../model/failure.ts'
 import { type Row, textOf } from '../../../model/value.ts'
-import { type Change, CommitRefused } from '../../../ports/catalog.ts'
 import { VolumesFailure } from '../../../ports/volumes.ts'
 import { AGGREGATES_LOCK } from './space.ts'
-import { SCRUB_NOTES, SCRUBS } from '../scrub/notes.ts'
+import { SCRUB_NOTES } from '../scrub/notes.ts'
 import { RECOVERY_QUEUE } from '../volumes/recovery-queue.ts'
 import type { Aggregate } from '../../../records/rows.ts'
 
@@ -93,9 +93,14 @@ export const removeAggregate = job({
       async run(cluster, { key, input }) {
         if ((await cluster.find(AGGREGATES, key)) === undefined) return
         await alone(cluster, [AGGREGATES_LOCK], async (cluster) => {
-          const since = await cluster.catalog.revision()
           await insistOnUnused(cluster, input)
-          await removeRecord(cluster, key, input, unusedSince(cluster, AGGREGATES, key, since))
+          await removeRecord(cluster, AGGREGATES, key, {
+            inUse,
+            goesWith: () => [
+              { do: 'remove-record', type: SCRUB_NOTES, key },
+              cluster.event('aggregate.deleted', { aggregate: input['name'] ?? '' }),
+            ],
+          })
         })
       },
     },
@@ -111,30 +116,10 @@ async function removeTrees(cluster: Cluster, { input }: Work<Aggregate>): Promis
   for (const tree of await engine.list()) await engine.remove(tree)
 }
 
-/** Scrubs that end at this moment. Nobody can delete them, so the removal looks for them again. */
-const SCRUBS_AT_ONCE = 5
-
-/** With the records of its scrubs, also of one that another process ends meanwhile. */
-async function removeRecord(cluster: Cluster, key: string, input: Row, guards: readonly Change[]): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    const scrubs = await cluster.catalog.records(SCRUBS, { parent: key })
-    const changes: readonly Change[] = [
-      ...guards,
-      ...scrubs.map((scrub): Change => ({ do: 'remove-record', type: SCRUBS, key: scrub.key })),
-      { do: 'check-childless', type: SCRUBS, parent: key },
-      { do: 'remove-record', type: SCRUB_NOTES, key },
-      { do: 'remove-record', type: AGGREGATES, key },
-      cluster.event('aggregate.deleted', { aggregate: input['name'] ?? '' }),
-    ]
-    try {
-      await cluster.catalog.commit(changes)
-      return
-    } catch (cause) {
-      if (!(cause instanceof CommitRefused)) throw cause
-      if (cause.change !== guards.length + scrubs.length) throw await cluster.explain(cause, changes)
-      if (tries === SCRUBS_AT_ONCE) throw failure('scrubEnding')
-    }
-  }
+/** Something took the aggregate since the look that tells everything. */
+const inUse: InUse = ({ resource, name }) => {
+  if (resource.type === 'svm/svms') return failure('aggregateOfSvm', { svm: name })
+  return failure(resource.type === RECOVERY_QUEUE ? 'aggregateHasQueuedVolumes' : 'aggregateHasVolumes', { count: 1 })
 }
 
 async function claim(cluster: Cluster, { key, input }: Work): Promise<void> {

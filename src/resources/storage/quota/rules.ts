@@ -1,6 +1,6 @@
 import { type Behaviour, define, type Derivation } from '../../../core/behaviour.ts'
 import { bytes, count, each, flag, type Kind, oneOf, text, uuid } from '../../../model/kinds/index.ts'
-import { groups, resource } from '../../../model/resource.ts'
+import { groups, namesBy, resource } from '../../../model/resource.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
 import type { Row } from '../../../model/value.ts'
 import { QTREES } from '../qtree-verbs.ts'
@@ -45,6 +45,8 @@ const quotaRulesResource = resource({
   key: ['uuid'],
   parent: 'volume.uuid',
   nameWithin: false,
+  // The default qtree has no record and is never deleted.
+  within: { qtree: namesBy(QTREES, 'deleted', 'qtree.id', { under: 'volume.uuid', without: ['0'] }) },
   columns: [
     'type',
     'volume.name',

@@ -1,8 +1,7 @@
 import { type Behaviour, define, type Derivation } from '../../../core/behaviour.ts'
 import { namedUuid } from '../../../records/named-uuid.ts'
-import { plainCreate, plainModify } from '../../../core/plain.ts'
+import { plainCreate, plainModify, plainRemove } from '../../../core/plain.ts'
 import { sealSecrets } from '../../../core/access/sealed.ts'
-import { inline } from '../../../core/verb.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { failure } from '../../../model/failure.ts'
 import { address, oneOf, secret, text, uuid } from '../../../model/kinds/index.ts'
@@ -12,7 +11,6 @@ import type { RowOf, DraftOf } from '../../../model/rows.ts'
 
 export const SNMP_USERS = 'support/snmp/users'
 export const SNMP_TRAPHOSTS = 'support/snmp/traphosts'
-export const SNMP_LOCK = 'snmp'
 
 const USERS_MAX = 1024
 const PASSWORD = { charactersMin: 8, charactersMax: 255 } as const
@@ -136,22 +134,7 @@ export const snmpUsers: Behaviour<typeof snmpUsersResource> = define(snmpUsersRe
     },
   }),
   modify: plainModify(SNMP_USERS, { exampleChange: { comment: 'Read by the monitoring system' } }),
-  remove: inline({
-    plan(_cluster, { row }) {
-      const [engine, name] = [row['engine_id'], row['name']]
-      return Promise.resolve({ key: `${engine}/${name}`, input: { name }, locks: [SNMP_LOCK] })
-    },
-    step: {
-      name: 'remove record',
-      async run(cluster, { key, input }) {
-        const host = (await cluster.rows(SNMP_TRAPHOSTS)).find((row) => row['user.name'] === input['name'])
-        if (host !== undefined) {
-          throw failure('snmpUserInUse', { host: host['host'] })
-        }
-        await cluster.commit([{ do: 'remove-record', type: SNMP_USERS, key }])
-      },
-    },
-  }),
+  remove: plainRemove(SNMP_USERS, { inUse: ({ row }) => failure('snmpUserInUse', { host: row['host'] ?? '' }) }),
 })
 
 /** The engine of the cluster, as RFC 3411 has it: the enterprise, a 5 for what comes next, and octets of its own. */

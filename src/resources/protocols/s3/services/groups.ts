@@ -2,7 +2,7 @@ import { type Behaviour, define } from '../../../../core/behaviour.ts'
 import { plainVerbs } from '../../../../core/plain.ts'
 import { failure } from '../../../../model/failure.ts'
 import { count, name, text } from '../../../../model/kinds/index.ts'
-import { type FieldDeclaration, resource } from '../../../../model/resource.ts'
+import { type FieldDeclaration, namesBy, resource } from '../../../../model/resource.ts'
 import { each } from '../../../../model/kinds/index.ts'
 import { POLICIES } from './builtin-policies.ts'
 import { meantSince } from '../../../../records/namesakes.ts'
@@ -20,6 +20,10 @@ const groupsResource = resource({
   columns: ['name', 'svm.name', 'users.name', 'policies.name', 'comment'],
   form: { Group: ['name', 'svm.name', 'users', 'policies', 'comment'] },
   removal: 'disruptive',
+  within: {
+    users: namesBy(USERS, 'kept', 'users.name', { under: 'svm.uuid' }),
+    policies: namesBy(POLICIES, 'kept', 'policies.name', { under: 'svm.uuid' }),
+  },
   fields: {
     id: { doc: 'The ID of the group.', kind: count() },
     name: { doc: 'The name of the group.', kind: name({ charactersMax: 128 }), set: 'always', required: true },

@@ -1,15 +1,13 @@
 import { type Behaviour, define } from '../../../../core/behaviour.ts'
 import { unsealed } from '../../../../core/access/sealed.ts'
-import type { Cluster } from '../../../../core/cluster.ts'
+import { removeRecord } from '../../../../core/plain.ts'
 import { inline } from '../../../../core/verb.ts'
 import { failure } from '../../../../model/failure.ts'
 import { name, text } from '../../../../model/kinds/index.ts'
 import { resource } from '../../../../model/resource.ts'
-import type { Change } from '../../../../ports/catalog.ts'
 import { sealedSecret } from '../../../../records/access-keys.ts'
 import { giveUpName, insistOnName, takeName } from './namesakes.ts'
 import { keyFields, modifyUser, uniqueKey, USERS, withKeys } from './user-keys.ts'
-import type { RowOf } from '../../../../model/rows.ts'
 
 export { USERS } from './user-keys.ts'
 
@@ -71,24 +69,8 @@ export const users: Behaviour<typeof usersResource> = define(usersResource, {
       async run(cluster, { key }) {
         const user = await cluster.find(USERS, key)
         if (user === undefined) return
-        await cluster.commit([
-          { do: 'remove-record', type: USERS, key },
-          giveUpName('user', user['name']),
-          ...(await leaveGroups(cluster, user)),
-        ])
+        await removeRecord(cluster, USERS, key, { goesWith: () => [giveUpName('user', user['name'])] })
       },
     },
   }),
 })
-
-/** A group of the SVM has users that there are. */
-async function leaveGroups(cluster: Cluster, user: RowOf<'protocols/s3/services/{svm.uuid}/users'>): Promise<Change[]> {
-  const name = user['name']
-  const groups = await cluster.records(GROUPS, { parent: user['svm.uuid'] })
-  return groups.flatMap(({ body, revision }): Change[] => {
-    const left = body.users.filter((each) => each.name !== name)
-    return left.length === body.users.length
-      ? []
-      : [cluster.put(GROUPS, { ...body, users: left }, { expect: revision })]
-  })
-}
