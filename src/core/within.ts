@@ -6,7 +6,8 @@
  * that names a record is refused itself when the record is not there any more.
  */
 import type { Failure } from '../model/failure.ts'
-import { type Fate, type Naming, recordKey, type Resource, type TypeName } from '../model/resource.ts'
+import type { Fate, Naming } from '../model/naming.ts'
+import { recordKey, type Resource, type TypeName } from '../model/resource.ts'
 import { type Row, textOf } from '../model/value.ts'
 import { CommitRefused, type Change } from '../ports/catalog.ts'
 import type { Cluster } from './cluster.ts'

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { builtinRoles, mayDo, type Role } from './access.ts'
+import { text } from './kinds/index.ts'
 import { registry } from './registry.ts'
 import { isServed, parseRelease, printRelease, release, releases } from './release.ts'
-import { fieldAt, resource, valuesAt } from './resource.ts'
+import { fieldAt, type Fields, resource } from './resource.ts'
+import { valuesAt } from './values-at.ts'
 
 test('a release serves what came with it or before', () => {
   const served = release('9.10.1')
@@ -53,8 +55,10 @@ test('the longest prefix that fits decides, and prefixes end at a slash', () => 
   assert.equal(mayDo({ name: 'empty', privileges: [] }, '/api/cluster', 'GET'), false)
 })
 
+/** Put together at run time: no path of it is known to the compiler. */
+const fields: Fields = { uuid: { doc: 'x' }, name: { doc: 'x' } }
 const declared = (path: string, key: readonly string[], aliases: readonly string[] = []) =>
-  resource({ path, noun: 'thing', doc: 'A thing.', key, aliases, fields: { uuid: { doc: 'x' }, name: { doc: 'x' } } })
+  resource({ path, noun: 'thing', doc: 'A thing.', key, aliases, fields })
 
 test('a path with literal words is found before one with parameters', () => {
   const all = registry([
@@ -93,7 +97,7 @@ test('a reference becomes a name and a uuid, a list of references a list of both
     path: '/a',
     noun: 'a',
     doc: 'x',
-    key: ['uuid'],
+    key: ['svm.uuid'],
     fields: { svm: { doc: 'x', ref: 'svm/svms' }, aggregates: { doc: 'x', refs: 'storage/aggregates' } },
   })
   assert.deepEqual([...made.fields.keys()], ['svm.name', 'svm.uuid', 'aggregates'])
@@ -101,4 +105,44 @@ test('a reference becomes a name and a uuid, a list of references a list of both
   assert.equal(fieldAt(made, 'aggregates.toString'), undefined)
   assert.deepEqual(valuesAt({ aggregates: [{ name: 'a' }, { name: 'b' }, {}] }, 'aggregates.name'), ['a', 'b'])
   assert.deepEqual(valuesAt({}, 'aggregates.name'), [])
+})
+
+test('a path that is misspelt does not compile', () => {
+  const thing = { path: '/a', noun: 'a', doc: 'x', key: ['uuid'] } as const
+  const fields = {
+    uuid: { doc: 'x' },
+    svm: { doc: 'x', ref: 'svm/svms' },
+    parts: { doc: 'x', refs: 'storage/volumes' },
+    mode: { doc: 'x', kind: text(), when: { field: 'svm.name', isSet: true } },
+  } as const
+  const whole = {
+    ...thing,
+    recordKey: ['svm.uuid', 'uuid'],
+    parent: 'svm.uuid',
+    nameWithin: 'svm.uuid',
+    columns: ['mode', 'svm.name', 'parts.name'],
+    form: { A: ['mode', 'parts'] },
+    order: [{ path: 'mode', isDescending: true }],
+    fields,
+  } as const
+  assert.deepEqual(resource(whole).columns, ['mode', 'svm.name', 'parts.name'])
+  // @ts-expect-error It has no field `uid`.
+  resource({ ...whole, key: ['uid'] })
+  // @ts-expect-error A reference is two fields, neither of them `svm`.
+  resource({ ...whole, recordKey: ['svm'] })
+  // @ts-expect-error It has no field `vserver`.
+  resource({ ...whole, nameWithin: 'vserver' })
+  // @ts-expect-error It has no field `modes`.
+  resource({ ...whole, order: [{ path: 'modes', isDescending: true }] })
+  // @ts-expect-error It has no field `svm.id`.
+  assert.throws(() => resource({ ...whole, parent: 'svm.id' }), /names no record/)
+  const misspelt = [
+    // @ts-expect-error It has no field `modes`.
+    () => resource({ ...whole, columns: ['modes'] }),
+    // @ts-expect-error It has no field `modes`.
+    () => resource({ ...whole, form: { A: ['modes'] } }),
+    // @ts-expect-error It has no field `modes`.
+    () => resource({ ...whole, fields: { ...fields, uuid: { doc: 'x', when: { field: 'modes', isSet: true } } } }),
+  ]
+  for (const one of misspelt) assert.throws(one, /no field "modes"/)
 })

@@ -4,7 +4,7 @@ import { applies, labelOf, labelsOf } from './facts.ts'
 import { kindAt } from './kinds/at-release.ts'
 import { bytes, count, list, oneOf, only, percent } from './kinds/index.ts'
 import { release } from './release.ts'
-import { resource } from './resource.ts'
+import { type Fields, resource } from './resource.ts'
 
 test('a label is the last words of a path, as people write them', () => {
   const labels = {
@@ -67,7 +67,7 @@ const declared = {
   noun: 'thing',
   doc: 'Things.',
   key: ['uuid'],
-  fields: { uuid: { doc: 'x' }, name: { doc: 'x' }, state: { doc: 'x' } },
+  fields: { uuid: { doc: 'x' }, name: { doc: 'x' }, state: { doc: 'x' } } as Fields,
 }
 
 test('a list shows name and state where nothing else is declared', () => {
@@ -79,5 +79,6 @@ test('a fact about a field that is not there is a mistake that shows at once', (
   assert.throws(() => resource({ ...declared, columns: ['stat'] }), /things has no field "stat"/)
   assert.throws(() => resource({ ...declared, form: { Basics: ['nme'] } }), /no field "nme"/)
   const when = { field: 'mode', isSet: true }
-  assert.throws(() => resource({ ...declared, fields: { uuid: { doc: 'x', when } } }), /no field "mode"/)
+  const fields: Fields = { uuid: { doc: 'x', when } }
+  assert.throws(() => resource({ ...declared, fields }), /no field "mode"/)
 })

@@ -2,7 +2,8 @@
 import { failure } from './failure.ts'
 import { compileFilter, type Test } from './filter.ts'
 import { isServed, type Release } from './release.ts'
-import { declaredName, fieldAt, valuesAt, type Order, type Resource } from './resource.ts'
+import { declaredName, fieldAt, type Order, type Resource } from './resource.ts'
+import { valuesAt } from './values-at.ts'
 import { type Row, type Value, textOf } from './value.ts'
 
 export type { Order } from './resource.ts'

@@ -9,6 +9,8 @@
 import { type Danger, labelOf, type Labels, labelsOf, type When } from './facts.ts'
 import { each, name, text, uuid } from './kinds/index.ts'
 import type { Kind } from './kinds/index.ts'
+import { type Fate, type Naming, namingOtherwise, type NamesOtherwise } from './naming.ts'
+import { splits, valuesAt, withoutValue } from './values-at.ts'
 import type { Member } from './kinds/kind.ts'
 import { type Row, textOf, type Value } from './value.ts'
 
@@ -78,61 +80,6 @@ export interface Field {
 
 /** Fields that several resources share are written `as const satisfies Fields`, so that their kinds stay known. */
 export type Fields = Readonly<Record<string, FieldDeclaration>>
-
-/**
- * What becomes of a record when one that it names is deleted: it goes too, it refuses that, or it is kept and names that
- * one no more, from the commit on that deletes it.
- */
-export type Fate = 'deleted' | 'blocks' | 'kept'
-
-/** Names records of another type by something else than a reference: by a name, a number, within a list. */
-export interface NamesOtherwise {
-  readonly fate: Fate
-  readonly type: string
-  /** The keys of the records that a row names. None of those that come with every cluster and have no record. */
-  readonly keys: (row: Row) => readonly string[]
-  /** The field that stands before the name in the key, where that has two words. */
-  readonly under?: string
-  /** The row as it is kept when the record with this key is deleted. Needed where it is kept. */
-  readonly letGo?: (row: Row, key: string) => Row
-  /** Names may lead nowhere: a write is not refused for that. */
-  readonly isLoose?: boolean
-}
-
-/**
- * Names by the values at a path, which are keys of records. `under` is the field whose value stands before them in the
- * key, where that has two words; `without` are values that name no record; `cleared` is the value of what was let go.
- */
-export function namesBy(
-  type: string,
-  fate: Fate,
-  path: string,
-  given: {
-    readonly under?: string
-    readonly without?: readonly string[]
-    readonly isLoose?: boolean
-    readonly cleared?: Value
-  } = {},
-): NamesOtherwise {
-  const { under, without = [], isLoose = false, cleared = null } = given
-  const before = (row: Row) => (under === undefined ? '' : `${textOf(row[under])}/`)
-  const keys = (row: Row) =>
-    valuesAt(row, path)
-      .map(textOf)
-      .filter((value) => value !== '' && !without.includes(value))
-      .map((value) => before(row) + value)
-  const letGo = (row: Row, key: string) => withoutValue(row, path, key.slice(before(row).length), cleared)
-  return { fate, type, keys, letGo, isLoose, ...(under === undefined ? {} : { under }) }
-}
-
-/** How records name those of another type, and what follows from that when one of those is deleted. */
-export interface Naming extends NamesOtherwise {
-  readonly type: TypeName
-  readonly path: string
-  /** It is what the record lives under. */
-  readonly isParent: boolean
-  readonly letGo: (row: Row, key: string) => Row
-}
 
 export interface ResourceDeclaration {
   /** `/storage/volumes`, or with keys of the parent: `/storage/volumes/{volume.uuid}/snapshots`. */
@@ -246,10 +193,52 @@ export type Exactly<Of extends ResourceDeclaration> = Record<Exclude<keyof Of, k
   }
 }
 
+/**
+ * The paths of the fields that are declared: of a reference its two, of a list any below it, as it takes long to find out
+ * what its members have. Where fields are put together at run time, any. The test of all declarations finds what is wrong
+ * there.
+ */
+type PathIn<Of> = string extends keyof Of
+  ? string
+  : { readonly [Path in keyof Of & string]: PathsOf<Path, Of[Path]> }[keyof Of & string]
+
+type PathsOf<Path extends string, Of> = Of extends { readonly isGroup: true }
+  ? never
+  : Of extends { readonly ref: string }
+    ? `${Path}.name` | `${Path}.uuid`
+    : Of extends { readonly kind: { parse(value: unknown): string | number | boolean } }
+      ? Path
+      : Of extends { readonly kind: unknown } | { readonly refs: string }
+        ? Path | `${Path}.${string}`
+        : Path
+
+/** Paths of its own fields alone: one that is misspelt, or was renamed, does not compile. */
+interface OfFields<Of extends Fields, Path extends string> {
+  readonly key: readonly Path[]
+  readonly shownUnasked?: readonly Path[]
+  readonly alsoBy?: Path
+  /** What is kept and never shown may be part of it. */
+  readonly recordKey?: readonly (Path | `$${string}`)[]
+  readonly parent?: Path
+  readonly nameWithin?: Path | false
+  readonly order?: readonly { readonly path: Path; readonly isDescending: boolean }[]
+  readonly columns?: readonly Path[]
+  readonly form?: Readonly<Record<string, readonly Path[]>>
+  readonly fields: {
+    readonly [One in keyof Of]: Of[One] extends { readonly when: { readonly field: infer Other } }
+      ? Other extends Path
+        ? unknown
+        : { readonly when: { readonly field: Path } }
+      : unknown
+  }
+}
+
 const SVMS = 'svm/svms' as TypeName
 const CLUSTER = 'cluster' as TypeName
 
-export function resource<const Of extends ResourceDeclaration>(declared: Of & Exactly<Of>): DeclaredResource<Of> {
+export function resource<const Of extends ResourceDeclaration>(
+  declared: Of & Exactly<Of> & OfFields<Of['fields'], PathIn<Of['fields']>>,
+): DeclaredResource<Of> {
   const whole = made(declared)
   insistOnFields(whole)
   return whole
@@ -338,12 +327,6 @@ function namings(
     const letGo = (row: Row, key: string) => withoutValue(row, keyPath, key)
     return { path, type, fate: said, isParent, keys: keys as Naming['keys'], letGo }
   })
-}
-
-function namingOtherwise(said: NamesOtherwise, path: string, isParent: boolean): Naming {
-  const { fate, letGo = (row: Row) => row } = said
-  if (fate === 'kept' && said.letGo === undefined) throw new Error(`"${path}" does not say how it lets go.`)
-  return { ...said, type: said.type as TypeName, path, isParent, letGo }
 }
 
 function expand(path: string, declared: FieldDeclaration): Field[] {
@@ -471,50 +454,4 @@ export function printedKey(resource: Resource, key: string, row: Row): string {
   const value = row[key]
   if (value === undefined || value === null) return ''
   return textOf(resource.fields.get(key)?.kind.print(value) ?? value)
-}
-
-/** All values at a path: one, or one for each element of a list that has them. Empty where nothing is set. */
-export function valuesAt(row: Row, path: string): readonly Value[] {
-  const direct = row[path]
-  if (direct !== undefined && direct !== null) return Array.isArray(direct) ? (direct as readonly Value[]) : [direct]
-  for (const [base, member] of splits(path)) {
-    const holder = row[base]
-    if (!Array.isArray(holder)) continue
-    return (holder as readonly Value[]).flatMap((element) => {
-      const value = member
-        .split('.')
-        .reduce<Value | undefined>(
-          (of, word) => (of as Readonly<Record<string, Value>> | null | undefined)?.[word],
-          element,
-        )
-      return value === undefined || value === null ? [] : Array.isArray(value) ? (value as readonly Value[]) : [value]
-    })
-  }
-  return []
-}
-
-/** A row without what has this value at a path: the value itself, or the elements of a list that have it. */
-function withoutValue(row: Row, path: string, value: string, cleared: Value = null): Row {
-  const isIt = (one: Value) => textOf(one) === value
-  const direct = row[path]
-  if (Array.isArray(direct)) return { ...row, [path]: (direct as readonly Value[]).filter((one) => !isIt(one)) }
-  if (direct !== undefined && direct !== null) return isIt(direct) ? { ...row, [path]: cleared } : row
-  for (const [base] of splits(path)) {
-    const list = row[base]
-    if (!Array.isArray(list)) continue
-    return {
-      ...row,
-      [base]: (list as readonly Value[]).filter((element) => !valuesAt({ [base]: [element] }, path).some(isIt)),
-    }
-  }
-  return row
-}
-
-/** A path divided at each of its dots, the last one first: `a.b.c` is `a.b` and `c`, or `a` and `b.c`. */
-function splits(path: string): [base: string, member: string][] {
-  const found: [string, string][] = []
-  for (let dot = path.lastIndexOf('.'); dot > 0; dot = path.lastIndexOf('.', dot - 1)) {
-    found.push([path.slice(0, dot), path.slice(dot + 1)])
-  }
-  return found
 }

@@ -13,7 +13,8 @@ import { selectFields } from './fields.ts'
 import { compileWildcard, type Piece } from './filter.ts'
 import type { Kind } from './kinds/index.ts'
 import type { Release } from './release.ts'
-import { fieldAt, valuesAt, type Resource } from './resource.ts'
+import { fieldAt, type Resource } from './resource.ts'
+import { valuesAt } from './values-at.ts'
 import { type Json, type Row, type Value, textOf } from './value.ts'
 
 /** Whether a row has what is looked for, and the fields that have to be known for that. */

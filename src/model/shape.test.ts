@@ -5,7 +5,8 @@ import { seedOf } from '../../test/support/seed.ts'
 import { codeOf, Failure, type FailureKind } from './failure.ts'
 import { bytes, count, each, flag, group, name, secret, text, uuid } from './kinds/index.ts'
 import { release } from './release.ts'
-import { fieldAt, resource, valuesAt } from './resource.ts'
+import { fieldAt, resource } from './resource.ts'
+import { valuesAt } from './values-at.ts'
 import { completeDraft, flatten, nest, writer } from './shape.ts'
 
 const thing = resource({
@@ -158,7 +159,10 @@ test('members of members can be asked for one by one, filtered by, and their own
     noun: 'policy',
     doc: 'A policy.',
     key: ['name'],
-    fields: { 'deep.copies': { doc: 'x', kind: each({ count: { kind: count(), doc: 'x' }, schedule }) } },
+    fields: {
+      name: { doc: 'x' },
+      'deep.copies': { doc: 'x', kind: each({ count: { kind: count(), doc: 'x' }, schedule }) },
+    },
   })
   const row = { 'deep.copies': [{ count: 1, schedule: { name: 'a', uuid: '1' } }, { count: 2 }] }
   const shown = (...paths: string[]) => nest(policy, row, new Set(paths))

@@ -1,6 +1,7 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
-import { recordKey, resource, valuesAt } from '../../model/resource.ts'
+import { recordKey, resource } from '../../model/resource.ts'
+import { valuesAt } from '../../model/values-at.ts'
 import { findInstance } from '../../core/read/read.ts'
 import { inline } from '../../core/verb.ts'
 import { Failure, failure } from '../../model/failure.ts'

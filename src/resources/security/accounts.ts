@@ -46,7 +46,7 @@ const accountsResource = resource({
     role: {
       type: 'security/roles',
       fate: 'blocks',
-      keys: (row) => (isBuiltInRole(row) ? [] : [`${textOf(row['owner.uuid'])}/${textOf(row['role.name'])}`]),
+      keys: (row: Row) => (isBuiltInRole(row) ? [] : [`${textOf(row['owner.uuid'])}/${textOf(row['role.name'])}`]),
     },
   },
   nameWithin: 'owner.uuid',
@@ -191,7 +191,7 @@ export async function adoptKeys(cluster: Cluster): Promise<void> {
   for (const { body, revision } of await cluster.catalog.records(type)) {
     if (body['user.owner.uuid'] !== undefined) continue
     const { 'user.owner.name': name, ...key } = body
-    const owner = await ownerNamed(cluster, name).catch(() => undefined)
+    const owner = await ownerNamed(cluster, textOf(name)).catch(() => undefined)
     // Of an SVM that has gone, it logs nobody in.
     if (owner === undefined) continue
     await cluster.commit([cluster.put(type, { ...key, 'user.owner.uuid': owner.uuid }, { expect: revision })])

@@ -6,7 +6,7 @@ import { failure } from '../../model/failure.ts'
 import type { DraftOf } from '../../model/rows.ts'
 import { withExportPolicy } from '../protocols/nfs/named-export-policy.ts'
 import { limitChanges, quotaLock, QUOTA_RULES } from './quota/limits.ts'
-import type { Qtree, Volume } from '../../records/rows.ts'
+import type { Qtree, QuotaRule, Volume } from '../../records/rows.ts'
 
 export const QTREES = 'storage/qtrees'
 /** Ids are 1..4994; 0 is the default qtree, which is always there. */
@@ -105,7 +105,7 @@ export const removeQtree = inline({
       const [uuid = ''] = key.split('/')
       const volume = await cluster.row('storage/volumes', uuid)
       await removeRecord(cluster, QTREES, key, {
-        beside: (type, rule) => (type === QUOTA_RULES ? limitChanges(volume, rule, null) : []),
+        beside: (type, rule) => (type === QUOTA_RULES ? limitChanges(volume, rule as QuotaRule, null) : []),
         goesWith: () => [cluster.event('qtree.deleted', { qtree: input['name'] ?? '', volume: uuid })],
       })
     },

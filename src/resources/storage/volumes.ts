@@ -1,6 +1,7 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
 import { bytes, count, flag, name, oneOf, text, time, uuid, percent } from '../../model/kinds/index.ts'
-import { groups, resource, namesBy } from '../../model/resource.ts'
+import { groups, resource } from '../../model/resource.ts'
+import { namesBy } from '../../model/naming.ts'
 import { operationFields } from '../metric-readings.ts'
 import { membership, membershipFields } from '../application/of-volume.ts'
 import { exportPolicyFields, exportPolicyReading } from '../protocols/nfs/named-export-policy.ts'

@@ -121,13 +121,14 @@ const SERVICES = [
 
 export const settingFields = {
   ...settings,
-  ...Object.fromEntries(
-    SERVICES.map(([service]): [string, FieldDeclaration] => [
-      `${service}.enabled`,
-      { doc: `Whether the SVM has an enabled ${labelOf(service)} service.`, kind: flag() },
-    ]),
-  ),
+  'nfs.enabled': enabledField('nfs'),
+  'cifs.enabled': enabledField('cifs'),
+  's3.enabled': enabledField('s3'),
 } as const satisfies Fields
+
+function enabledField(service: (typeof SERVICES)[number][0]) {
+  return { doc: `Whether the SVM has an enabled ${labelOf(service)} service.`, kind: flag() }
+}
 
 const services: Derivation<Svm> = {
   gives: SERVICES.map(([service]) => `${service}.enabled`),

@@ -1,7 +1,8 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import { plainVerbs } from '../../../core/plain.ts'
 import { count, flag, oneOf, text } from '../../../model/kinds/index.ts'
-import { namesBy, resource } from '../../../model/resource.ts'
+import { resource } from '../../../model/resource.ts'
+import { namesBy } from '../../../model/naming.ts'
 import { insistOnKey } from './keys.ts'
 
 const ntpServersResource = resource({

@@ -1,6 +1,6 @@
 /** What is asked of a certificate, or of a request for one. */
 import { address, count, list, Misfit, text, type Kind } from '../../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../../model/resource.ts'
+import type { FieldDeclaration, Fields } from '../../../model/resource.ts'
 import type { Row } from '../../../model/value.ts'
 import type { SubjectAlternatives } from '../../../ports/certificates.ts'
 
@@ -26,13 +26,14 @@ export function keyBits(): Kind {
   }
 }
 
-export function alternativeFields(since?: string): Readonly<Record<string, FieldDeclaration>> {
-  const names = (doc: string, kind: Kind): FieldDeclaration => ({
-    doc,
-    kind: list(kind, { elementsMax: ALTERNATIVES_MAX }),
-    set: 'create',
-    ...(since === undefined ? {} : { since }),
-  })
+export function alternativeFields(since?: string) {
+  const names = (doc: string, kind: Kind<string>) =>
+    ({
+      doc,
+      kind: list(kind, { elementsMax: ALTERNATIVES_MAX }),
+      set: 'create',
+      ...(since === undefined ? {} : { since }),
+    }) as const satisfies FieldDeclaration
   const ascii = (charactersMax: number) =>
     text({ charactersMin: 1, charactersMax, pattern: /^[\x21-\x7e]+$/, patternDoc: 'printable characters' })
   return {
@@ -41,7 +42,7 @@ export function alternativeFields(since?: string): Readonly<Record<string, Field
     'subject_alternatives.email': names('E-mail addresses that the certificate is valid for.', ascii(254)),
     'subject_alternatives.ip': names('IP addresses that the certificate is valid for.', address()),
     'subject_alternatives.uri': names('URIs that the certificate is valid for.', ascii(2000)),
-  }
+  } as const satisfies Fields
 }
 
 export function alternativesOf(draft: Row): SubjectAlternatives {

@@ -1,6 +1,7 @@
 import { type Behaviour, define, type Derivation } from '../../../core/behaviour.ts'
 import { bytes, count, each, flag, type Kind, oneOf, text, uuid } from '../../../model/kinds/index.ts'
-import { groups, namesBy, resource } from '../../../model/resource.ts'
+import { groups, resource } from '../../../model/resource.ts'
+import { namesBy } from '../../../model/naming.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
 import type { Row } from '../../../model/value.ts'
 import { QTREES } from '../qtree-verbs.ts'

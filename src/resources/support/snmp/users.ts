@@ -6,7 +6,7 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { failure } from '../../../model/failure.ts'
 import { address, oneOf, secret, text, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import type { Row } from '../../../model/value.ts'
+import { type Row, textOf } from '../../../model/value.ts'
 import type { RowOf, DraftOf } from '../../../model/rows.ts'
 
 export const SNMP_USERS = 'support/snmp/users'
@@ -134,7 +134,7 @@ export const snmpUsers: Behaviour<typeof snmpUsersResource> = define(snmpUsersRe
     },
   }),
   modify: plainModify(SNMP_USERS, { exampleChange: { comment: 'Read by the monitoring system' } }),
-  remove: plainRemove(SNMP_USERS, { inUse: ({ row }) => failure('snmpUserInUse', { host: row['host'] ?? '' }) }),
+  remove: plainRemove(SNMP_USERS, { inUse: ({ row }) => failure('snmpUserInUse', { host: textOf(row['host']) }) }),
 })
 
 /** The engine of the cluster, as RFC 3411 has it: the enterprise, a 5 for what comes next, and octets of its own. */
