@@ -2,6 +2,7 @@
 import type { Fields, Resource } from '../model/resource.ts'
 import type { DraftIn, NewDraftIn, RowIn } from '../model/rows.ts'
 import type { Row } from '../model/value.ts'
+import type { Action } from './action.ts'
 import type { Cluster } from './cluster.ts'
 import type { ChangeRequest, Verb, VerbRequest } from './verb.ts'
 
@@ -52,15 +53,15 @@ export interface Acts<Of extends Row = Row, Draft extends Row = Row, New extends
   readonly create?: Verb<VerbRequest<Of, New>>
   readonly modify?: Verb<ChangeRequest<Of, Draft>>
   readonly remove?: Verb<ChangeRequest<Of, Draft>>
-  /** What `modify` becomes where its plan says so: bringing it elsewhere, which takes longer than its other changes. */
-  readonly move?: Verb<ChangeRequest<Of, Draft>>
+  /** What else can be done with a record, by name, in the order in which a request that asks for several does them. */
+  readonly actions?: Readonly<Record<string, Action<ChangeRequest<Of, Draft>>>>
 }
 
 export interface Behaviour<Of extends Resource = Resource> extends Acts<RowIn<Of>, DraftIn<Of>, NewDraftIn<Of>> {
   readonly resource: Of
 }
 
-export const VERB_NAMES = ['create', 'modify', 'remove', 'move'] as const
+export const VERB_NAMES = ['create', 'modify', 'remove'] as const
 export type VerbName = (typeof VERB_NAMES)[number]
 
 /**

@@ -1,10 +1,11 @@
 /** Calls a verb: resolves what the draft refers to, plans, then runs inline or submits a job; and writes the audit trail. */
 import { Failure, failure } from '../model/failure.ts'
-import { completeArguments } from '../model/arguments.ts'
+import { argumentsOf, completeArguments } from '../model/arguments.ts'
 import { printedKey } from '../model/resource.ts'
 import { completeDraft } from '../model/shape.ts'
 import { type Row, textAt } from '../model/value.ts'
 import { CommitRefused } from '../ports/catalog.ts'
+import { isOneAction, partsOf, withActions } from './action.ts'
 import { auditEntry } from './access/audit.ts'
 import { AuditedCommit } from './access/audited-commit.ts'
 import type { Behaviour, VerbName } from './behaviour.ts'
@@ -45,6 +46,17 @@ export interface Performed {
   readonly wasDone: boolean
 }
 
+/** A verb or an action, and what it is asked for: those of a record that is there are given its row. */
+interface Asked {
+  readonly name: string
+  readonly verb: Verb
+  readonly request: Call & ChangeRequest
+}
+
+function asked(name: string, verb: Verb, call: Call): Asked {
+  return { name, verb, request: { ...call, args: completeArguments(verb.args, call.args) } as Call & ChangeRequest }
+}
+
 export class Actions {
   readonly cluster: Cluster
   readonly jobs: Jobs
@@ -58,9 +70,18 @@ export class Actions {
   }
 
   /** What is not done by a job is in the audit trail with the commit that does it; what is refused, when it is refused. */
-  async perform(behaviour: Behaviour, name: VerbName, call: Call): Promise<Performed> {
+  perform(behaviour: Behaviour, name: VerbName, call: Call): Promise<Performed> {
+    return this.#audited(call, async () => this.#perform(behaviour, name, call))
+  }
+
+  /** Calls an action by its name, on the row of the call. */
+  act(behaviour: Behaviour, name: string, call: Omit<Call, 'draft'> & { readonly row: Row }): Promise<Performed> {
+    return this.#audited(call, async () => this.#act(behaviour, name, { ...call, draft: {} }))
+  }
+
+  async #audited(call: Omit<Call, 'draft'>, act: () => Promise<Performed>): Promise<Performed> {
     try {
-      return await this.#perform(behaviour, name, call)
+      return await act()
     } catch (failure) {
       const message = failure instanceof Failure ? failure.message : 'internal error'
       await this.audit(call.caller, call.description, 'error', message)
@@ -82,40 +103,61 @@ export class Actions {
     }
   }
 
-  async #perform(behaviour: Behaviour, name: VerbName, call: Call): Promise<Performed> {
+  #perform(behaviour: Behaviour, name: VerbName, call: Call): Promise<Performed> {
     const verb = behaviour[name]
     if (verb === undefined) throw failure('methodUnsupported', { method: name, path: behaviour.resource.path })
-    const request = await this.#requestOf(behaviour, name, call)
+    return this.#called(behaviour, call, (now) => this.#directed(behaviour, name, verb, now))
+  }
+
+  #act(behaviour: Behaviour, name: string, call: Call): Promise<Performed> {
+    const action = behaviour.actions?.[name]
+    if (action === undefined) throw failure('methodUnsupported', { method: name, path: behaviour.resource.path })
+    return this.#called(behaviour, call, (now) => this.#acting(behaviour, name, action, now))
+  }
+
+  /** What is asked for is found out again where another process has changed what the first plan rested on. */
+  async #called(behaviour: Behaviour, call: Call, find: (call: Call) => Promise<Asked>): Promise<Performed> {
+    const first = await find(call)
     let isAgain = false
     const run = async (_: Cluster, look: Look): Promise<Performed> => {
-      const now = isAgain ? await this.#requestNow(behaviour, name, call) : request
+      const { name, verb, request } = isAgain ? await find(await this.#callNow(behaviour, call)) : first
       isAgain = true
-      return this.#run(behaviour, name, verb, now, look)
+      return this.#run(behaviour, name, verb, request, look)
     }
-    return alone(this.cluster, verb.alone?.(request) ?? [], run, admission(call))
+    return alone(this.cluster, first.verb.alone?.(first.request) ?? [], run, admission(call))
   }
 
-  /** Those of a record that is there are given its row. */
-  async #requestOf(behaviour: Behaviour, name: VerbName, call: Call): Promise<Call & ChangeRequest> {
-    const args = completeArguments(behaviour[name]?.args, call.args)
-    return { ...call, draft: await this.#draft(behaviour, name, call), args } as Call & ChangeRequest
+  /** The verb that a call comes to: a change may ask for actions. */
+  async #directed(behaviour: Behaviour, name: VerbName, verb: Verb, call: Call): Promise<Asked> {
+    const draft = await this.#draft(behaviour, name, call)
+    if (name !== 'modify') return asked(name, verb, { ...call, draft })
+    const parts = partsOf(behaviour.actions ?? {}, draft, call.args)
+    const [first] = parts.called
+    if (first === undefined) return asked(name, verb, { ...call, draft: parts.draft, args: parts.args })
+    if (!isOneAction(parts)) return asked(name, withActions(verb, parts), { ...call, draft })
+    return this.#acting(behaviour, first.name, first.action, { ...call, draft: {}, args: first.args })
   }
 
-  /** The same, where it is planned again because another process has changed what the first plan rested on. */
-  async #requestNow(behaviour: Behaviour, name: VerbName, call: Call): Promise<Call & ChangeRequest> {
+  async #acting({ resource }: Behaviour, name: string, action: Verb, call: Call): Promise<Asked> {
+    const referring = { ...resource, fields: argumentsOf(action.args) }
+    return asked(name, action, { ...call, args: await resolveReferences(this.cluster, referring, call.args, call.row) })
+  }
+
+  /** The same call on the record as it is now. */
+  async #callNow(behaviour: Behaviour, call: Call): Promise<Call> {
     const { resource } = behaviour
     const before = call.row
-    if (before === undefined) return this.#requestOf(behaviour, name, call)
+    if (before === undefined) return call
     const instance = resource.key.map((key) => printedKey(resource, key, before))
     const path = Object.fromEntries(
       resource.pathKeys.map((key) => [key, (call.path[key] ?? '') || textAt(before, key)]),
     )
     const row = await findInstance(this.cluster, behaviour, path, instance)
     if (row === undefined && resource.key.length > 0) throw failure('recordNotFound', { noun: resource.noun })
-    return this.#requestOf(behaviour, name, row === undefined ? call : { ...call, row })
+    return row === undefined ? call : { ...call, row }
   }
 
-  async #run(behaviour: Behaviour, name: VerbName, verb: Verb, call: Call, look: Look): Promise<Performed> {
+  async #run(behaviour: Behaviour, name: string, verb: Verb, call: Call, look: Look): Promise<Performed> {
     // The plan comes first also where too many jobs are active: a request that is wrong is told so, not to come back later.
     const plan = await verb.plan(this.cluster, call)
     const performed = { key: plan.key, draft: call.draft, reveal: plan.reveal ?? {}, wasDone: plan.isDone ?? false }
@@ -128,8 +170,7 @@ export class Actions {
     await call.planned?.(plan, isJob ? uuid : undefined)
     if (isJob) {
       const { description, caller, isAdmitted = false } = call
-      const verbName = plan.by ?? name
-      const job = await this.jobs.submit({ behaviour, verb: verbName, plan, description, caller, uuid, isAdmitted })
+      const job = await this.jobs.submit({ behaviour, verb: name, plan, description, caller, uuid, isAdmitted })
       return { ...performed, job }
     }
     const held = plan.locks ?? []

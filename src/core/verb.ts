@@ -67,8 +67,8 @@ export interface Plan<Input extends Row = Row> {
   readonly locks?: readonly Held[]
   /** Fields shown in this answer only: a key, a password. Kept in memory alone. */
   readonly reveal?: Row
-  /** Another verb of the resource carries it out: the steps are those of `move`. */
-  readonly by?: 'move'
+  /** The record as a change leaves it, where that is not as it is now with the draft: see `action.ts`. */
+  readonly after?: Row
   /** The verb finds everything as it should be: no step runs. */
   readonly isDone?: boolean
   /** This call takes long: it runs as a job, where others of the verb run inline. */
@@ -132,6 +132,8 @@ export interface Verb<Request extends VerbRequest = VerbRequest, Input extends R
   plan(cluster: Cluster, request: Request & WithArguments): Promise<Plan<Input>>
   /** What they are told is what the plan gives: steps that several verbs share may ask for less of it. */
   readonly steps: readonly Step<NoInfer<Input>>[]
+  /** It is an action of another type, spelled otherwise: see `action.ts`. */
+  readonly spells?: { readonly type: string; readonly name: string }
 }
 
 /**
@@ -162,7 +164,7 @@ export function job(verb: Omit<Verb, 'isJob'>): Verb {
 }
 
 /** A verb without what carries it out: its plan gets the arguments that it declares, and no others. */
-interface Asked<Request extends VerbRequest, Input extends Row, Args extends Fields> extends Omit<
+export interface Asked<Request extends VerbRequest, Input extends Row, Args extends Fields> extends Omit<
   Verb<Request, Input>,
   'isJob' | 'steps' | 'args' | 'plan'
 > {

@@ -44,8 +44,8 @@ export interface FieldDeclaration {
   readonly shownOnce?: boolean
   /** `null` in a change takes it back to what it is where nobody says anything. */
   readonly isClearable?: boolean
-  /** Setting it has something done once; what it shows later is no setting, so exports leave it out. */
-  readonly isOrder?: boolean
+  /** It says how a record is made or changed, or spells another field: no setting of its own, so exports leave it out. */
+  readonly isInput?: boolean
   /** What faces call it. Without it, its path in words: see `labelOf`. */
   readonly label?: string
   /** It applies only where this holds: forms hide it elsewhere. */
@@ -67,7 +67,7 @@ export interface Field {
   readonly isExpensive: boolean
   readonly shownOnce: boolean
   readonly isClearable: boolean
-  readonly isOrder: boolean
+  readonly isInput: boolean
   readonly label: string
   readonly when: When | undefined
   readonly danger: Danger | undefined
@@ -339,7 +339,7 @@ function expand(path: string, declared: FieldDeclaration): Field[] {
     isExpensive: declared.isExpensive ?? false,
     shownOnce: declared.shownOnce ?? false,
     isClearable: declared.isClearable ?? false,
-    isOrder: declared.isOrder ?? false,
+    isInput: declared.isInput ?? false,
     when: declared.when,
     danger: declared.danger,
     noneName: declared.noneName,
@@ -404,7 +404,7 @@ function oneOfType(type: string): string {
 }
 
 /** The declared spelling of a field's name: the command line writes `export-policy`, and some clients do so here. */
-export function declaredName(resource: Resource, given: string): string {
+export function declaredName(resource: Pick<Resource, 'fields'>, given: string): string {
   return resource.fields.has(given) ? given : given.replaceAll('-', '_')
 }
 

@@ -81,7 +81,7 @@ function placeAt(nested: Record<string, Json>, words: readonly string[], value: 
  * any case.
  */
 export function flatten(
-  resource: Resource,
+  resource: Pick<Resource, 'fields'>,
   body: unknown,
   purpose: 'create' | 'modify' | ((field: Field) => boolean),
   served: Release,
@@ -158,7 +158,7 @@ function mayBeEmpty(field: Field): boolean {
   return !field.isRequired && field.default === undefined && ['text', 'list', 'each'].includes(field.kind.name)
 }
 
-function isPrefix(resource: Resource, path: string, served: Release): boolean {
+function isPrefix(resource: Pick<Resource, 'fields'>, path: string, served: Release): boolean {
   for (const field of resource.fields.values()) {
     if (field.path.startsWith(`${path}.`) && isServed(field.since, served)) return true
   }

@@ -1,5 +1,7 @@
 /** The texts of the golden files, by the name of the file. Nothing in them is listed by hand. */
-import type { VerbName } from '../../src/core/behaviour.ts'
+import { listActions } from '../../src/core/action-list.ts'
+import type { Behaviour, VerbName } from '../../src/core/behaviour.ts'
+import type { Verb } from '../../src/core/verb.ts'
 import { allowedMethods } from '../../src/faces/requests/admission.ts'
 import { commandTree } from '../../src/faces/cli/tree.ts'
 import { builtinRoles, mayDo } from '../../src/model/access.ts'
@@ -22,6 +24,7 @@ interface Endpoint {
 export function goldenTexts(): Readonly<Record<string, string>> {
   return {
     endpoints: lines(endpoints().map(({ method, path, since }) => [method, path, since])),
+    actions: lines(actions()),
     'job-steps': lines(jobSteps()),
     access: lines(access()),
     commands: lines(commands()),
@@ -63,15 +66,29 @@ function endpoints(): Endpoint[] {
 }
 
 function jobSteps(): string[][] {
-  const verbs: readonly VerbName[] = ['create', 'modify', 'remove', 'move']
   return behaviours.flatMap((behaviour) =>
-    verbs.flatMap((name) => {
-      const verb = behaviour[name]
+    Object.entries({ ...verbsOf(behaviour), ...behaviour.actions }).flatMap(([name, verb]) => {
       if (verb?.isJob !== true) return []
       const steps = verb.steps.map((step) => (step.undo === undefined ? step.name : `${step.name} (undone)`))
       return [[name, behaviour.resource.type, steps.join(' > ')]]
     }),
   )
+}
+
+function verbsOf({ create, modify, remove }: Behaviour): Record<VerbName, Verb | undefined> {
+  return { create, modify, remove }
+}
+
+/** Each action: what it takes, what it can cost, how requests spell it, and what it does. */
+function actions(): string[][] {
+  return listActions(behaviours).map(({ behaviour, name, action, args, spellings }) => [
+    behaviour.resource.type,
+    name,
+    action.danger,
+    args.map(({ path, kind, isRequired }) => `${path}${isRequired ? '' : '?'}: ${kind.name}`).join(', ') || '-',
+    spellings.join(', '),
+    action.doc,
+  ])
 }
 
 /** Each event by the number of its trap: what it carries, and what clears it. */

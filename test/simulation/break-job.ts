@@ -1,12 +1,11 @@
 /** The child process of the test that breaks jobs: runs one job, or takes up what is left, and kills itself at a point. */
-import type { VerbName } from '../../src/core/behaviour.ts'
 import { openJobsCluster, performExample, settled } from '../support/jobs-cluster.ts'
 import type { Row } from '../../src/model/value.ts'
 
 export interface Breakage {
   readonly folder: string
   readonly type: string
-  readonly verb: VerbName
+  readonly verb: string
   /** The record, for changes and deletions. */
   readonly key?: string | undefined
   /** One of the verb's further examples. */

@@ -1,9 +1,11 @@
 /** A cluster over the real engines in a folder, all in this process, whose jobs can be broken. */
 import { join } from 'node:path'
-import type { Behaviour, VerbName } from '../../src/core/behaviour.ts'
+import type { Behaviour } from '../../src/core/behaviour.ts'
 import { Cluster, type LeaveTree } from '../../src/core/cluster.ts'
 import { Jobs, type JobHooks } from '../../src/core/jobs/jobs.ts'
 import { Actions, type Performed } from '../../src/core/perform.ts'
+import type { Verb } from '../../src/core/verb.ts'
+import { argumentsOf } from '../../src/model/arguments.ts'
 import { DirectoryVolumes } from '../../src/engines/directory/volumes.ts'
 import { openSqliteCatalog } from '../../src/engines/sqlite/catalog.ts'
 import { realSystem } from '../../src/engines/system.ts'
@@ -82,11 +84,13 @@ export interface Chosen {
 export async function performExample(
   { cluster, actions }: JobsCluster,
   behaviour: Behaviour,
-  verb: VerbName,
+  verb: string,
   { key, example, args = {} }: Chosen = {},
 ): Promise<Performed> {
   const { resource } = behaviour
-  const body = example === undefined ? behaviour[verb]?.example : behaviour[verb]?.moreExamples?.[example]?.body
+  const action = behaviour.actions?.[verb]
+  const body =
+    example === undefined ? verbOf(behaviour, verb)?.example : verbOf(behaviour, verb)?.moreExamples?.[example]?.body
   const path: Record<string, string> = {}
   for (const pathKey of resource.pathKeys) {
     const type = resource.fields.get(pathKey)?.reference?.type
@@ -95,17 +99,21 @@ export async function performExample(
     path[pathKey] = parent.key
   }
   const row = key === undefined ? undefined : await cluster.row(resource.rowsOf, key)
-  // A move is asked for by a change.
-  const asked = verb === 'move' ? 'modify' : verb
-  const draft: Row = asked === 'remove' ? {} : flatten(resource, body ?? {}, asked, cluster.release)
-  return actions.perform(behaviour, asked, {
-    caller: { user: 'admin', role: 'admin', from: 'test' },
-    draft,
-    ...(row === undefined ? {} : { row }),
-    path,
-    args,
-    description: `${verb} ${resource.path}`,
-  })
+  const caller = { user: 'admin', role: 'admin', from: 'test' }
+  const call = { caller, path, description: `${verb} ${resource.path}` }
+  if (action !== undefined && row !== undefined) {
+    const given = flatten({ fields: argumentsOf(action.args) }, action.example, () => true, cluster.release)
+    return actions.act(behaviour, verb, { ...call, row, args: given })
+  }
+  if (verb !== 'create' && verb !== 'modify' && verb !== 'remove') throw new Error(`${verb} needs a record.`)
+  const draft: Row = verb === 'remove' ? {} : flatten(resource, body ?? {}, verb, cluster.release)
+  return actions.perform(behaviour, verb, { ...call, draft, ...(row === undefined ? {} : { row }), args })
+}
+
+/** A verb, or an action, by its name. */
+export function verbOf(behaviour: Behaviour, name: string): Verb | undefined {
+  const { create, modify, remove, actions } = behaviour
+  return { create, modify, remove, ...actions }[name]
 }
 
 /** Makes a record of these fields. */

@@ -9,6 +9,7 @@ import { LOCK_CLAIMS } from '../../src/core/jobs/lock-claims.ts'
 import { REMOVED_TREES } from '../../src/storage/removed-trees.ts'
 import { placesOf, treeOf } from '../../src/storage/tree-of.ts'
 import { ownedBytes } from '../../src/resources/storage/aggregates/space.ts'
+import { EFFICIENCY_NOTES } from '../../src/resources/storage/volumes/efficiency-notes.ts'
 import { RECOVERY_QUEUE } from '../../src/resources/storage/volumes/recovery-queue.ts'
 import { isRecord, type Row, textAt, type Value } from '../../src/model/value.ts'
 import type { QuotaTarget } from '../../src/ports/catalog.ts'
@@ -180,6 +181,10 @@ export async function stateOf(cluster: Cluster, chosenKey: string): Promise<unkn
       }
       records[`${resource.type} ${key}`] = Object.fromEntries(Object.entries(body).filter(([path]) => !times.has(path)))
     }
+  }
+  // What is asked of a volume, and is not in its record.
+  for (const { key, body } of await cluster.catalog.records(EFFICIENCY_NOTES)) {
+    records[`${EFFICIENCY_NOTES} ${key}`] = { isWanted: body['isWanted'] ?? false }
   }
   // The epoch tells only that there was a snapshot once.
   const volumes = Object.fromEntries(

@@ -1,7 +1,6 @@
 import type { NoteTypes, RowOf } from '../../model/rows.ts'
 import type { Row } from '../../model/value.ts'
 import type { Failure } from '../../model/failure.ts'
-import type { VerbName } from '../behaviour.ts'
 
 /** The type of the records of jobs. */
 export const JOBS = 'cluster/jobs'
@@ -21,9 +20,9 @@ export type JobAction = (typeof JOB_ACTIONS)[number]
 declare module '../../model/rows.ts' {
   interface NoteTypes {
     readonly 'cluster/jobs': {
-      /** The resource and the verb, the record that it is about, and what the plan tells the steps. */
+      /** The resource and the verb, or the name of an action; the record that it is about, and what the plan tells the steps. */
       readonly $type: string
-      readonly $verb: VerbName | OtherVerbName
+      readonly $verb: string
       readonly $key: string
       readonly $input: Row
       readonly $locks: readonly string[]

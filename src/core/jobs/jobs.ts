@@ -17,7 +17,8 @@
  */
 import { failure } from '../../model/failure.ts'
 import type { Change } from '../../ports/catalog.ts'
-import { VERB_NAMES, type Behaviour } from '../behaviour.ts'
+import { verbOfJob } from '../action.ts'
+import type { Behaviour } from '../behaviour.ts'
 import type { Cluster } from '../cluster.ts'
 import { lockOf } from '../grounds.ts'
 import { claimChange, claimMade, type JobClaim, takeJob } from './job-claims.ts'
@@ -131,10 +132,10 @@ export class Jobs {
       $at: 0,
       $direction: 'forward',
       $locks: (plan.locks ?? []).map(lockOf),
-      ...stepsOf(this.#findVerb(behaviour.resource.type, verb)),
       $user: caller.user,
       $from: caller.from,
     }
+    Object.assign(job, stepsOf(this.#findVerb(job)))
     this.#submitted.add(key)
     try {
       const isMaking = verb === 'create' || verb === 'bulk create'
@@ -275,7 +276,7 @@ export class Jobs {
     const names = job.$locks
     const leavePlace = await this.#places.take(signal)
     try {
-      const verb = this.#findVerb(job.$type, job.$verb)
+      const verb = this.#findVerb(job)
       if (names.some((name) => cluster.locks.isHeld(name))) leavePlace()
       const release = await cluster.locks.acquire(names, { signal })
       const parts = { cluster, claim, verb, order, hooks: this.#hooks, stopping: signal, leavePlace }
@@ -294,11 +295,9 @@ export class Jobs {
     }
   }
 
-  #findVerb(type: string, name: Job['$verb']): Verb | undefined {
-    const other = this.#others.get(name)
-    if (other !== undefined) return other.verb
-    const behaviour = this.#cluster.behaviours.get(type)
-    return VERB_NAMES.map((one) => (one === name ? behaviour?.[one] : undefined)).find((verb) => verb !== undefined)
+  #findVerb(job: Job): Verb | undefined {
+    const behaviour = this.#cluster.behaviours.get(job.$type)
+    return this.#others.get(job.$verb)?.verb ?? (behaviour && verbOfJob(job, behaviour))
   }
 
   async #leave(uuid: string, failure: unknown): Promise<void> {

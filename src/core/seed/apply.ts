@@ -5,6 +5,7 @@
 import { failure } from '../../model/failure.ts'
 import type { Field, Resource } from '../../model/resource.ts'
 import { isRecord, type Row, textOf, type Value } from '../../model/value.ts'
+import { isSpelling } from '../action.ts'
 import type { Behaviour } from '../behaviour.ts'
 import { explainFailure } from '../explain.ts'
 import { failureOf, isActive } from '../jobs/jobs.ts'
@@ -131,7 +132,11 @@ class Seeding {
   /** Changes what differs. Gives whether anything did. */
   async #change(before: Row, draft: Row, path: Readonly<Record<string, string>>): Promise<boolean> {
     const { cluster } = this.#actions
-    const wanted = this.#only(draft, (field) => !field.isOrder && !field.shownOnce && path[field.path] === undefined)
+    const wanted = this.#only(
+      draft,
+      (field) =>
+        !field.isInput && !isSpelling(this.#behaviour, field) && !field.shownOnce && path[field.path] === undefined,
+    )
     const [row = before] = await derive(cluster, this.#behaviour, [before], new Set(Object.keys(wanted)))
     const differing: string[] = []
     for (const each of this.#differing(row, wanted)) {

@@ -28,6 +28,7 @@ import { isServed, type Release } from '../../model/release.ts'
 import { type Field, fieldAt, type Resource } from '../../model/resource.ts'
 import { flatten } from '../../model/shape.ts'
 import { isRecord, type Row, textOf } from '../../model/value.ts'
+import { isSpelling } from '../action.ts'
 import type { Behaviour } from '../behaviour.ts'
 
 export const SEED_BYTES_MAX = 16 * 2 ** 20
@@ -135,7 +136,7 @@ function entryOf(
 
 /** All that can be set, what addresses the record, and its uuid. */
 function mayBeSeeded(behaviour: Behaviour, field: Field): boolean {
-  if (field.set !== 'never') return !(field.isOrder && field.set === 'modify')
+  if (field.set !== 'never') return !isSpelling(behaviour, field)
   return isSeedsOwn(behaviour, field)
 }
 

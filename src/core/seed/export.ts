@@ -7,6 +7,7 @@ import { isServed } from '../../model/release.ts'
 import type { Field } from '../../model/resource.ts'
 import { nester, place } from '../../model/shape.ts'
 import { isRecord, type Json, type Row, textOf, type Value } from '../../model/value.ts'
+import { isSpelling } from '../action.ts'
 import type { Behaviour } from '../behaviour.ts'
 import { BUILT_IN, MADE_FOR, type Cluster } from '../cluster.ts'
 import { derive } from '../read/derive.ts'
@@ -108,12 +109,15 @@ function withoutCompanions(row: Row, fields: readonly Field[], companions: Reado
   return gone.length === 0 ? row : Object.fromEntries(Object.entries(row).filter(([path]) => !gone.includes(path)))
 }
 
-function isConfiguration({ resource, secrets = {} }: Behaviour, field: Field): boolean {
-  const { isOrder, kind, path, reference, set, shownOnce } = field
+function isConfiguration(behaviour: Behaviour, field: Field): boolean {
+  const { resource, secrets = {} } = behaviour
+  const { isInput, kind, path, reference, set, shownOnce } = field
   if (reference?.part === 'uuid') return false
   const isParent = reference?.part === 'name' && resource.pathKeys.includes(`${reference.base}.uuid`)
   if (set === 'never' && !isParent) return false
-  return !isOrder && !shownOnce && kind.isSecret !== true && !Object.hasOwn(secrets, path)
+  return (
+    !isInput && !isSpelling(behaviour, field) && !shownOnce && kind.isSecret !== true && !Object.hasOwn(secrets, path)
+  )
 }
 
 /** `svm: svm1` in place of `svm: { name: svm1 }`. */

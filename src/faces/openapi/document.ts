@@ -81,11 +81,12 @@ function head(cluster: Cluster): Document {
   }
 }
 
-function schemasOf({ resource, create, modify, remove }: Behaviour, release: Release): Record<string, Json> {
+function schemasOf(behaviour: Behaviour, release: Release): Record<string, Json> {
+  const { resource, create, modify, remove } = behaviour
   const name = schemaName(resource)
   const isWritten = create !== undefined || modify !== undefined || remove !== undefined
   return {
-    [name]: recordSchema(resource, release),
+    [name]: recordSchema(behaviour, release),
     ...(resource.isSingleton ? {} : { [`${name}_page`]: page(schemaOf(name)) }),
     ...(isWritten ? { [`${name}_written`]: written(schemaOf(name)) } : {}),
     ...(create === undefined ? {} : { [`${name}_create`]: draftSchema(resource, release, 'create') }),

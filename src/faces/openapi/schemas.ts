@@ -1,5 +1,8 @@
 /** Schemas of the OpenAPI document: records and drafts from the declarations, and the envelopes that answers come in. */
+import { dangerOf } from '../../core/action.ts'
+import type { Behaviour } from '../../core/behaviour.ts'
 import { BULK_RECORDS_MAX } from '../../core/jobs/bulk.ts'
+import type { Danger } from '../../model/facts.ts'
 import { isServed, type Release } from '../../model/release.ts'
 import { type Field, fieldAt, type Resource } from '../../model/resource.ts'
 import { place } from '../../model/shape.ts'
@@ -16,8 +19,10 @@ export function schemaOf(name: string): Document {
   return { $ref: `#/components/schemas/${name}` }
 }
 
-export function recordSchema(resource: Resource, release: Release): Document {
-  return { ...schemaWith(resource, release, () => true), ...listed(resource, release) }
+export function recordSchema(behaviour: Behaviour, release: Release): Document {
+  const { resource } = behaviour
+  const dangerAt = (field: Field) => dangerOf(behaviour, field)
+  return { ...schemaWith(resource, release, () => true, dangerAt), ...listed(resource, release) }
 }
 
 /** What faces need to list records and to ask for new ones. */
@@ -35,7 +40,7 @@ function listed(resource: Resource, release: Release): Document {
 }
 
 /** What faces need to show one field. */
-function facts({ label, when, danger }: Field): Document {
+function facts({ label, when }: Field, danger: Danger | undefined): Document {
   return {
     'x-label': label,
     ...(when === undefined ? {} : { 'x-when': { ...when } }),
@@ -51,7 +56,7 @@ function schemaWith(
   resource: Resource,
   release: Release,
   isWanted: (field: Field) => boolean,
-  purpose?: 'create' | 'modify',
+  purpose: 'create' | 'modify' | ((field: Field) => Danger | undefined),
 ): Document {
   const root: Record<string, Json> = {}
   const required = new Set<string>()
@@ -61,9 +66,9 @@ function schemaWith(
     const doc = docWithWords(field.doc, field.kind)
     const description = field.since === undefined ? doc : `${doc} Since ${field.since}.`
     place(root, path, {
-      ...(purpose === undefined ? shown(field.kind.schema) : field.kind.schema),
+      ...(typeof purpose === 'string' ? field.kind.schema : shown(field.kind.schema)),
       description,
-      ...(purpose === undefined ? facts(field) : {}),
+      ...(typeof purpose === 'string' ? {} : facts(field, purpose(field))),
       ...(field.set === 'never' ? { readOnly: true } : {}),
       ...(field.default === undefined ? {} : { default: field.kind.print(field.default) }),
     })

@@ -1,9 +1,12 @@
+import { type Acting, type Action, action } from '../../core/action.ts'
 import { type Behaviour, define } from '../../core/behaviour.ts'
-import { isActive, JOB_ACTIONS } from '../../core/jobs/job-record.ts'
-import { inline } from '../../core/verb.ts'
+import { isActive, JOB_ACTIONS, type JobAction } from '../../core/jobs/job-record.ts'
+import { type ChangeRequest, inline } from '../../core/verb.ts'
+import type { Danger } from '../../model/facts.ts'
 import { failure } from '../../model/failure.ts'
 import { count, oneOf, text, time, uuid, percent } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
+import type { RowOf } from '../../model/rows.ts'
 
 const jobsResource = resource({
   path: '/cluster/jobs',
@@ -50,6 +53,18 @@ const jobsResource = resource({
   },
 })
 
+function asking(what: JobAction, danger: Danger, doc: string): Action<ChangeRequest<RowOf<'cluster/jobs'>>> {
+  return action({
+    doc,
+    danger,
+    example: {},
+    needs: what === 'resume' ? 'a paused job' : 'a job that can halt',
+    spelled: { asks: { action: [what] } },
+    plan: (_cluster, { row }: Acting<'cluster/jobs'>) => Promise.resolve({ key: row['uuid'], input: {} }),
+    step: { name: 'ask', run: (cluster, { key }) => cluster.jobOrders.ask(cluster, key, what) },
+  })
+}
+
 export const jobs: Behaviour<typeof jobsResource> = define(jobsResource, {
   modify: inline({
     args: {
@@ -63,16 +78,16 @@ export const jobs: Behaviour<typeof jobsResource> = define(jobsResource, {
       },
     },
     exampleArgs: [{ action: 'pause' }],
-    plan(_cluster, { row, args }) {
-      const { action } = args
-      if (action === undefined) throw failure('jobActionUnknown', { actions: JOB_ACTIONS.join(', ') })
-      return Promise.resolve({ key: row['uuid'], input: { action } })
+    plan() {
+      throw failure('jobActionUnknown', { actions: JOB_ACTIONS.join(', ') })
     },
-    step: {
-      name: 'ask',
-      run: (cluster, { key, input }) => cluster.jobOrders.ask(cluster, key, input['action']),
-    },
+    step: { name: 'nothing', run: () => Promise.resolve() },
   }),
+  actions: {
+    cancel: asking('cancel', 'destructive', 'Stops the job and undoes its changes. The job ends as `failure`.'),
+    pause: asking('pause', 'undoable', 'Pauses the job, if its current step allows it.'),
+    resume: asking('resume', 'harmless', 'Resumes a paused job.'),
+  },
   derive: [
     {
       gives: ['node'],

@@ -85,7 +85,7 @@ const ldapResource = resource({
       doc: 'Whether to skip the test of the servers. Accepted without effect: servers are never tested.',
       kind: flag(),
       set: 'always',
-      isOrder: true,
+      isInput: true,
       since: '9.9.1',
     },
     is_owner: { doc: 'Whether the SVM owns the configuration.', kind: flag(), since: '9.9.1' },

@@ -19,7 +19,7 @@ export const skipNameValidation = {
   doc: 'Whether the name is not checked against the rules for UNIX names.',
   kind: flag(),
   set: 'always',
-  isOrder: true,
+  isInput: true,
 } as const satisfies FieldDeclaration
 
 type Named = 'name-services/unix-users' | 'name-services/unix-groups'

@@ -19,7 +19,7 @@ import { finerSpaceFields, finerSpaceReadings } from './volumes/space-fields.ts'
 import { quotaFields, volumeQuota } from './volumes/quota.ts'
 import { keptFields, keptReadings } from './volumes/kept.ts'
 import { nasFields } from './volumes/nas.ts'
-import { moveVolume } from './volumes/move.ts'
+import { volumeActions } from './volumes/actions.ts'
 import { movement, movementFields } from './volumes/movement.ts'
 import { efficiencyFields, volumeEfficiency } from './volumes/efficiency.ts'
 import { volumeMetrics, volumeSpace } from './volumes/readings.ts'
@@ -167,7 +167,7 @@ const volumesResource = resource({
       doc: 'The maximum number of bytes in the volume. Equal to `size`.',
       kind: bytes({ min: VOLUME_BYTES_MIN, max: VOLUME_BYTES_MAX }),
       set: 'always',
-      isOrder: true,
+      isInput: true,
     },
     'space.used': {
       doc: 'Bytes that store objects and open uploads, and snapshots beyond the snapshot reserve.',
@@ -211,5 +211,5 @@ export const volumes: Behaviour<typeof volumesResource> = define(volumesResource
   create: createVolume,
   modify: modifyVolume,
   remove: removeVolume,
-  move: moveVolume,
+  actions: volumeActions,
 })

@@ -11,6 +11,7 @@ import { textOf, type Row } from '../../../model/value.ts'
 import { BROADCAST_DOMAINS, DEFAULT, IPSPACES, MTU_BYTES, NETWORK_LOCK, SUBNETS } from '../names.ts'
 import { DOMAIN, portRows } from './port-rows.ts'
 import { qualifiedPorts } from './ports.ts'
+import { removePorts } from './remove-ports.ts'
 
 const DOMAINS_MAX = 1024
 
@@ -95,6 +96,7 @@ export const broadcastDomains: Behaviour<typeof broadcastDomainsResource> = defi
       },
     },
   }),
+  actions: { remove_ports: removePorts },
   remove: inline({
     plan: (_cluster, { row }) => Promise.resolve({ key: row['uuid'], input: {}, locks: [NETWORK_LOCK] }),
     step: {

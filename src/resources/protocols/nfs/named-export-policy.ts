@@ -11,7 +11,7 @@ import { DEFAULT_POLICY, EXPORT_POLICIES } from './export-policies.ts'
 export function exportPolicyFields<const Base extends string>(base: Base, doc: string) {
   const name = { doc, kind: text({ charactersMin: 1, charactersMax: 256 }), set: 'always' } as const
   // Exports say it by name alone: another cluster gives other numbers.
-  const id = { doc: 'The ID of the export policy.', kind: count({ min: 0 }), set: 'always', isOrder: true } as const
+  const id = { doc: 'The ID of the export policy.', kind: count({ min: 0 }), set: 'always', isInput: true } as const
   // Of a path that is put together, TypeScript knows only that it is a string.
   return { [`${base}.name`]: name, [`${base}.id`]: id } as Readonly<Record<`${Base}.name`, typeof name>> &
     Readonly<Record<`${Base}.id`, typeof id>>

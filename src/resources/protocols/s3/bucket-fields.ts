@@ -20,7 +20,7 @@ export const aggregatesField = {
     doc: 'The aggregate in which a volume for the bucket is created. Default: the aggregate with the most free space.',
     refs: 'storage/aggregates',
     set: 'create',
-    isOrder: true,
+    isInput: true,
   },
 } as const satisfies Fields
 

@@ -17,7 +17,7 @@ export const cloneFields = {
     doc: 'Whether the volume is a clone. A clone starts with the data of its parent, or of a snapshot of the parent, without copying it.',
     kind: flag(),
     set: 'create',
-    isOrder: true,
+    isInput: true,
   },
   'clone.parent_volume': { doc: 'The volume that this volume was cloned from.', isGroup: true },
   'clone.parent_volume.name': {
@@ -25,13 +25,13 @@ export const cloneFields = {
     doc: 'The name of the volume that the volume is a clone of.',
     kind: text(),
     set: 'create',
-    isOrder: true,
+    isInput: true,
   },
   'clone.parent_volume.uuid': {
     doc: 'The UUID of the volume that the volume is a clone of.',
     kind: uuid(),
     set: 'create',
-    isOrder: true,
+    isInput: true,
   },
   'clone.parent_svm': { doc: 'The SVM of the volume that this volume was cloned from.', isGroup: true },
   'clone.parent_svm.name': {
@@ -39,13 +39,13 @@ export const cloneFields = {
     doc: 'The name of the SVM of the parent volume. Default: the SVM of the clone.',
     kind: text(),
     set: 'create',
-    isOrder: true,
+    isInput: true,
   },
   'clone.parent_svm.uuid': {
     doc: 'The UUID of the SVM of the parent volume.',
     kind: uuid(),
     set: 'create',
-    isOrder: true,
+    isInput: true,
   },
   'clone.parent_snapshot': { doc: 'The snapshot that this volume was cloned from.', isGroup: true },
   'clone.parent_snapshot.name': {
@@ -53,20 +53,18 @@ export const cloneFields = {
     doc: 'The name of the snapshot of the parent that the clone starts with. Default: a snapshot taken now.',
     kind: text(),
     set: 'create',
-    isOrder: true,
+    isInput: true,
   },
   'clone.parent_snapshot.uuid': {
     doc: 'The UUID of the snapshot of the parent that the clone starts with.',
     kind: uuid(),
     set: 'create',
-    isOrder: true,
+    isInput: true,
   },
   'clone.split_initiated': {
-    danger: 'irreversible',
     doc: 'Whether to split the clone from its parent. Afterwards, the parent and its snapshot can be deleted.',
     kind: flag(),
     set: 'modify',
-    isOrder: true,
   },
   'clone.split_estimate': { doc: 'Bytes that the clone shares with its parent.', kind: bytes() },
   'clone.inherited_physical_used': {

@@ -260,17 +260,3 @@ export async function splitClone(cluster: Cluster, { key, input }: Work<{ readon
     cluster.event('volume.clone.split', { volume: clone['name'] }),
   ])
 }
-
-/** Takes what a request says of splitting out of its draft. */
-export function plannedSplit(
-  volume: Volume,
-  draft: VolumeDraft,
-): { readonly draft: VolumeDraft; readonly isSplit: boolean } {
-  const { 'clone.split_initiated': split, ...rest } = draft
-  if (split !== true) return { draft: rest, isSplit: false }
-  if (!isClone(volume)) {
-    throw failure('volumeNotClone', { volume: volume['name'] })
-  }
-  insistOnNoMove(volume)
-  return { draft: rest, isSplit: true }
-}

@@ -42,6 +42,9 @@ export const createVolume: Verb<VerbRequest, Volume> = job({
         'clone.parent_volume.name': 'vol1',
       },
     },
+    efficient: {
+      body: { name: 'efficient_example', 'svm.name': 'svm1', size: '64m', 'efficiency.compression': 'inline' },
+    },
   },
   async plan(cluster, { draft: given }: Making<'storage/volumes'>) {
     const name = given['name']

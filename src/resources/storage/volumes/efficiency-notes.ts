@@ -71,12 +71,13 @@ export async function changeNotes(
   })
 }
 
-/** Does what a change of a volume says of runs: has one begun soon, or the one that is on stopped. */
-export async function askForRun(cluster: Cluster, volume: string, given: Row): Promise<void> {
-  const state = given['efficiency.scanner.state']
-  const isOldWanted = given['efficiency.scanner.scan_old_data'] === true
-  if (state === 'active') await changeNotes(cluster, volume, { isWanted: true, isOldWanted, mustStop: undefined })
-  if (state !== 'idle') return
+/** Has a run begun soon. */
+export async function startRun(cluster: Cluster, volume: string, isOldWanted: boolean): Promise<void> {
+  await changeNotes(cluster, volume, { isWanted: true, isOldWanted, mustStop: undefined })
+}
+
+/** Has no run begun, and the one that is on stopped. */
+export async function stopRun(cluster: Cluster, volume: string): Promise<void> {
   const mustStop = (await isTaken(cluster, efficiencyLock(volume))) ? true : undefined
   await changeNotes(cluster, volume, { isWanted: undefined, isOldWanted: undefined, mustStop })
 }

@@ -73,14 +73,12 @@ export const efficiencyFields = {
     doc: 'Setting `active` starts an efficiency run, `idle` stops the current one.',
     kind: oneOf({ active: 'A run is in progress.', idle: 'No run is in progress.' }),
     set: 'modify',
-    isOrder: true,
     since: '9.9.1',
   },
   'efficiency.scanner.scan_old_data': {
     doc: 'Whether the run retries data that could not be reduced before.',
     kind: flag(),
     set: 'modify',
-    isOrder: true,
     since: '9.9.1',
   },
   'efficiency.op_state': {

@@ -1,42 +1,28 @@
 import { alone } from '../../../core/grounds.ts'
 import { aggregateOf } from '../../../storage/aggregate-of.ts'
 import type { Cluster } from '../../../core/cluster.ts'
-import { job, type Changing, type Plan, type Work } from '../../../core/verb.ts'
+import { job, type Changing } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { printSize, text } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
 import { CommitRefused, type Change } from '../../../ports/catalog.ts'
 import { withExportPolicy } from '../../protocols/nfs/named-export-policy.ts'
 import { quotaLock, switchChanges } from '../quota/limits.ts'
-import { type PlannedRestore, plannedRestore, restore, restoreArgs, restoreOf, undoRestore } from './restore.ts'
+import { restoreArgs } from './restore.ts'
 import { AGGREGATES_LOCK, placed, volumesOfSvm } from '../aggregates/space.ts'
 import { withAutosize } from './autosize.ts'
-import { plannedSplit, splitClone } from './clone.ts'
 import { chargedTo, reserveOf } from './reserve.ts'
 import { EXPORT_POLICY, insistOnPath, withPath } from './nas.ts'
-import { moveArgs, plannedMove } from './move.ts'
-import type { MoveInput } from './move-record.ts'
-import { movementOf, type MoveWish, steerMove, wishOf } from './movement.ts'
-import { isEfficiencyOn, withEfficiency } from './efficiency.ts'
-import { askForRun } from './efficiency-notes.ts'
-import { notOn } from './efficiency-runs.ts'
+import { validateOnly } from './move.ts'
+import { withEfficiency } from './efficiency.ts'
 import { VOLUME_BYTES_MAX, withSize } from './size.ts'
 import { insistOnStorage, storageOf } from '../../svm/storage-limit.ts'
 import type { Volume, VolumeDraft } from '../../../records/rows.ts'
 import { insistOnSpace } from './placement.ts'
 
-/** What the steps of a change that moves nothing are told. */
-type Changed = PlannedRestore & {
-  readonly 'svm.uuid': string
-  readonly name: string
-  readonly $change: VolumeDraft
-  readonly $wish?: MoveWish
-  readonly $split?: true
-}
-
 const modifyArgs = {
   ...restoreArgs,
-  ...moveArgs,
+  ...validateOnly,
   sizing_method: {
     doc: 'How the size of constituents is changed. Accepted without effect: a volume has no constituents.',
     kind: text(),
@@ -46,45 +32,26 @@ const modifyArgs = {
 export const modifyVolume = job({
   args: modifyArgs,
   example: { size: '96m', comment: 'grown' },
-  moreExamples: { split: { body: { 'clone.split_initiated': true }, of: 'clone' } },
-  async plan(
-    cluster,
-    { row, draft: asGiven, args: givenArgs }: Changing<'storage/volumes', typeof modifyArgs>,
-  ): Promise<Plan<Changed | MoveInput>> {
-    const key = row['uuid']
-    const { args, draft: given } = restoreOf(givenArgs, asGiven)
-    const draft = await withExportPolicy(cluster, withSize(given), EXPORT_POLICY, row['svm.uuid'])
-    const move = await plannedMove(cluster, row, draft, args)
-    if (move !== undefined) return move
-    const { asked, others } = movementOf(draft)
-    if (Object.keys(asked).some((path) => path !== 'movement.state')) {
+  async plan(cluster, { row, draft: given, args }: Changing<'storage/volumes', typeof modifyArgs>) {
+    if (args.validate_only) throw failure('validateOnlyWithoutMove')
+    if (Object.keys(given).some((path) => path.startsWith('movement.'))) {
       throw failure('fieldRequired', { field: 'movement.destination_aggregate' })
     }
-    const wish = asked['movement.state']
+    const key = row['uuid']
+    const draft: VolumeDraft = await withExportPolicy(cluster, withSize(given), EXPORT_POLICY, row['svm.uuid'])
     await insistOnPath(cluster, { ...row, ...draft })
-    const planned = await plannedRestore(cluster, row, args)
-    const split = plannedSplit(row, others)
-    const after = await withEfficiency(cluster, { ...row, ...draft }, draft)
-    if (draft['efficiency.scanner.state'] === 'active' && !isEfficiencyOn(after)) throw notOn()
     return {
       key,
-      input: {
-        'svm.uuid': row['svm.uuid'],
-        name: row['name'],
-        $change: split.draft,
-        ...planned,
-        ...(wish === undefined ? {} : { $wish: wishOf(row, wish) }),
-        ...(split.isSplit ? ({ $split: true } as const) : {}),
-      },
+      input: { 'svm.uuid': row['svm.uuid'], name: row['name'], $change: draft },
+      after: await withEfficiency(cluster, { ...row, ...draft }, draft),
       locks: [`volume:${key}`],
     }
   },
   steps: [
     {
       name: 'apply',
-      async run(cluster, { key, input }: Work<Changed>) {
-        const { $wish: wish, $change: given } = input
-        if (wish !== undefined) await steerMove(cluster, key, wish)
+      async run(cluster, { key, input }) {
+        const { $change: given } = input
         if (Object.keys(given).length === 0) return
         const held = [AGGREGATES_LOCK, volumesOfSvm(input['svm.uuid']), quotaLock(key)]
         await alone(cluster, held, async (cluster) => {
@@ -108,12 +75,9 @@ export const modifyVolume = job({
             ...(await switchChanges(cluster, before, after)),
             cluster.event('volume.modified', { volume: after['name'] }),
           ])
-          await askForRun(cluster, key, given)
         })
       },
     },
-    { name: 'restore', run: restore, undo: undoRestore },
-    { name: 'split', run: splitClone },
   ],
 })
 

@@ -11,14 +11,14 @@
  */
 import { alone } from '../../../core/grounds.ts'
 import { aggregateOf } from '../../../storage/aggregate-of.ts'
+import { type Acting, action } from '../../../core/action.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { blobsLock } from '../../../storage/blobs-lock.ts'
 import { nextOf, placeOf, treeOf } from '../../../storage/tree-of.ts'
-import { Interrupted, job, type Plan, type Changing } from '../../../core/verb.ts'
+import { Interrupted, type Plan } from '../../../core/verb.ts'
 import { Failure, failure } from '../../../model/failure.ts'
 import { flag, printSize } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
-import type { ArgumentsOf } from '../../../model/rows.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import { VolumesFailure } from '../../../ports/volumes.ts'
 import { AGGREGATES_LOCK, availableIn, isGuaranteed, neededByMove, placed, spareIn } from '../aggregates/space.ts'
@@ -30,16 +30,15 @@ import {
   insistOnNoMove,
   isMoving,
   MOVE_ORDERS,
-  movementOf,
+  movementFields,
   type MoveState,
   noteMove,
   orderMove,
   wishFor,
 } from './movement.ts'
-import type { Volume, VolumeDraft } from '../../../records/rows.ts'
+import type { Volume } from '../../../records/rows.ts'
 
 const VOLUMES = 'storage/volumes'
-const DESTINATION = 'movement.destination_aggregate'
 
 /** Volumes that are moved at the same time. */
 const MOVES_MAX = 64
@@ -55,7 +54,8 @@ const WATCH_MS = 1000
 /** Blobs that are still to be copied at the switch, as far as they are counted. */
 const OWED_COUNTED = 10_000
 
-export const moveArgs = {
+/** As it stands in the query of a change. */
+export const validateOnly = {
   validate_only: {
     doc: 'Whether to check only if the volume can be moved, without moving it.',
     kind: flag(),
@@ -63,52 +63,59 @@ export const moveArgs = {
   },
 } as const satisfies Fields
 
-/** Plans a move where a change of a volume asks for it. */
-export async function plannedMove(
-  cluster: Cluster,
-  volume: Volume,
-  draft: VolumeDraft,
-  args: ArgumentsOf<typeof moveArgs>,
-): Promise<Plan<MoveInput> | undefined> {
-  const { asked, others } = movementOf(draft)
-  const aggregate = asked[`${DESTINATION}.uuid`]
-  const { validate_only: isTrial, ...otherArgs } = args
-  if (aggregate === undefined) {
-    if (isTrial) throw failure('validateOnlyWithoutMove')
-    return undefined
-  }
-  if (Object.keys(others).length > 0 || Object.keys(otherArgs).length > 0) {
-    throw failure('moveWithChanges')
-  }
-  const wish = asked['movement.state']
-  if (wish !== undefined && wish !== 'cutover_wait' && wish !== 'replicating') {
-    throw failure('moveStartState')
-  }
-  await insistOnDestination(cluster, volume, aggregate)
-  const [key, window] = [volume['uuid'], asked['movement.cutover_window']]
-  return {
-    key,
-    input: {
-      'svm.uuid': volume['svm.uuid'] ?? '',
-      name: volume['name'] ?? '',
-      $to: { aggregate, tree: cluster.system.random.uuid() },
-      $wish: wish ?? 'replicating',
-      ...(window === undefined ? {} : { $window: window }),
-      $started: cluster.now(),
-    },
-    // Not that of the volume: a move may take hours, and nothing else is to wait for it.
-    locks: [`volume-move:${key}`],
-    by: 'move',
-    isDone: isTrial,
-  }
-}
+const moveArgs = {
+  aggregate: { doc: 'The aggregate that the volume is moved to.', ref: 'storage/aggregates', required: true },
+  state: {
+    doc: 'How the move begins: `replicating`, or `cutover_wait` to delay the cutover. Default: `replicating`.',
+    kind: movementFields['movement.state'].kind,
+  },
+  cutover_window: {
+    doc: movementFields['movement.cutover_window'].doc,
+    kind: movementFields['movement.cutover_window'].kind,
+  },
+  tiering_policy: {
+    doc: movementFields['movement.tiering_policy'].doc,
+    kind: movementFields['movement.tiering_policy'].kind,
+  },
+  ...validateOnly,
+} as const satisfies Fields
 
-export const moveVolume = job({
-  example: { 'movement.destination_aggregate.name': 'aggr2' },
-  async plan(cluster, { row, draft, args }: Changing<'storage/volumes', typeof moveArgs>) {
-    const plan = await plannedMove(cluster, row, draft, args)
-    if (plan === undefined) throw failure('fieldRequired', { field: 'movement.destination_aggregate' })
-    return plan
+export const moveVolume = action({
+  doc: 'Moves the volume to another aggregate without disrupting clients.',
+  danger: 'undoable',
+  args: moveArgs,
+  example: { 'aggregate.name': 'aggr2' },
+  needs: 'an aggregate "aggr2"',
+  spelled: {
+    asks: { 'movement.destination_aggregate.uuid': 'any' },
+    args: {
+      aggregate: 'movement.destination_aggregate',
+      state: 'movement.state',
+      cutover_window: 'movement.cutover_window',
+      tiering_policy: 'movement.tiering_policy',
+      validate_only: 'validate_only',
+    },
+    alone: () => failure('moveWithChanges'),
+  },
+  async plan(cluster, { row, args }: Acting<'storage/volumes', typeof moveArgs>): Promise<Plan<MoveInput>> {
+    const { 'aggregate.uuid': aggregate, state: wish = 'replicating', cutover_window: window } = args
+    if (wish !== 'cutover_wait' && wish !== 'replicating') throw failure('moveStartState')
+    await insistOnDestination(cluster, row, aggregate)
+    const key = row['uuid']
+    return {
+      key,
+      input: {
+        'svm.uuid': row['svm.uuid'],
+        name: row['name'],
+        $to: { aggregate, tree: cluster.system.random.uuid() },
+        $wish: wish,
+        ...(window === undefined ? {} : { $window: window }),
+        $started: cluster.now(),
+      },
+      // Not that of the volume: a move may take hours, and nothing else is to wait for it.
+      locks: [`volume-move:${key}`],
+      isDone: args.validate_only,
+    }
   },
   steps: [
     { name: 'make tree', isCancellable: true, run: begin, undo: giveUp },

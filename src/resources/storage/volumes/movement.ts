@@ -11,7 +11,7 @@ import { count, oneOf, time, percent } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
 import type { Row } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
-import type { Volume, VolumeDraft } from '../../../records/rows.ts'
+import type { Volume } from '../../../records/rows.ts'
 
 /** The types of the two records; their key is that of the volume. */
 export const MOVES = 'internal/volume-moves'
@@ -63,7 +63,6 @@ export const movementFields = {
     doc: 'The aggregate that the volume is moved to, or was last moved to. Setting this field moves the volume without disrupting clients.',
     ref: 'storage/aggregates',
     set: 'modify',
-    isOrder: true,
     isExpensive: true,
   },
   'movement.state': {
@@ -80,7 +79,6 @@ export const movementFields = {
       failed: 'The move failed.',
     }),
     set: 'modify',
-    isOrder: true,
     isExpensive: true,
   },
   'movement.percent_complete': {
@@ -93,14 +91,12 @@ export const movementFields = {
     doc: 'The number of seconds that clients may have to wait during cutover. Stored without effect: clients do not wait.',
     kind: count({ min: WINDOW_SECONDS_MIN, max: WINDOW_SECONDS_MAX, unit: 'seconds' }),
     set: 'modify',
-    isOrder: true,
     isExpensive: true,
   },
   'movement.tiering_policy': {
     doc: 'Which data the move tiers to a cloud store. Always `none`.',
     kind: oneOf({ none: 'No data.' }),
     set: 'modify',
-    isOrder: true,
     isExpensive: true,
   },
 } as const satisfies Fields
@@ -185,14 +181,4 @@ export function wishOf(volume: Volume, asked: string): MoveWish {
   }
   if (nextOf(volume) !== undefined) return wish
   throw failure('volumeNotMoving')
-}
-
-/** The fields of a draft that are about a move, and the others. */
-export function movementOf(draft: VolumeDraft): { readonly asked: VolumeDraft; readonly others: VolumeDraft } {
-  const entries = Object.entries(draft)
-  const isAsked = ([path]: readonly [string, unknown]) => path.startsWith('movement.')
-  return {
-    asked: Object.fromEntries(entries.filter(isAsked)),
-    others: Object.fromEntries(entries.filter((entry) => !isAsked(entry))),
-  }
 }

@@ -2,13 +2,13 @@
  * Takes a volume, or with `restore_to.path` a part of it, back to one of its snapshots:
  * `PATCH /storage/volumes/{uuid}?restore_to.snapshot.name=…`.
  */
+import type { Spelling } from '../../../core/action.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { Interrupted, type Work } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { text } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration, Fields } from '../../../model/resource.ts'
 import type { ArgumentsOf, SomeType } from '../../../model/rows.ts'
-import { type Row, textOf } from '../../../model/value.ts'
 import type { Change, SnapshotRow } from '../../../ports/catalog.ts'
 import { readLockFields } from '../../../records/lock-fields.ts'
 import { storedRow } from '../../../records/stored.ts'
@@ -40,23 +40,23 @@ export const restoreArgs = {
 
 /** The same as fields of the body, as some tools send them. None of them is kept. */
 export const restoreFields: Record<string, FieldDeclaration> = Object.fromEntries(
-  Object.entries(restoreArgs).map(([path, declared]) => [path, { ...declared, set: 'modify', danger: 'destructive' }]),
+  Object.entries(restoreArgs).map(([path, declared]) => [path, { ...declared, set: 'modify' }]),
 )
 
-type RestoreArguments = ArgumentsOf<typeof restoreArgs>
+/** The same as arguments of the action. */
+export const restoreActionArgs = {
+  'snapshot.name': restoreArgs['restore_to.snapshot.name'],
+  'snapshot.uuid': restoreArgs['restore_to.snapshot.uuid'],
+  path: restoreArgs['restore_to.path'],
+} as const satisfies Fields
 
-/** What a request asks to go back to, be it in its query or in its body; and what else it changes. */
-export function restoreOf<Args extends RestoreArguments>(
-  args: Args,
-  draft: Row,
-): { readonly args: Args & RestoreArguments; readonly draft: Row } {
-  const isAsked = ([path]: readonly [string, unknown]) => path in restoreArgs
-  const entries = Object.entries(draft)
-  const asked = entries.filter(isAsked).map(([path, value]) => [path, textOf(value)])
-  return {
-    args: { ...Object.fromEntries(asked), ...args },
-    draft: Object.fromEntries(entries.filter((entry) => !isAsked(entry))),
-  }
+export const restoreSpelling: Spelling = {
+  asks: { 'restore_to.snapshot.name': 'any', 'restore_to.snapshot.uuid': 'any', 'restore_to.path': 'any' },
+  args: {
+    'snapshot.name': 'restore_to.snapshot.name',
+    'snapshot.uuid': 'restore_to.snapshot.uuid',
+    path: 'restore_to.path',
+  },
 }
 
 /** What the job needs to know: the snapshot, and the part where it is not all. */
@@ -74,13 +74,12 @@ type RestoreWork = Work<PlannedRestore & { readonly name: string }, RestoreMemo>
 export async function plannedRestore(
   cluster: Cluster,
   volume: Volume,
-  args: RestoreArguments,
+  args: ArgumentsOf<typeof restoreActionArgs>,
 ): Promise<PlannedRestore> {
-  const name = args['restore_to.snapshot.name']
-  const uuid = args['restore_to.snapshot.uuid']
-  const path = args['restore_to.path']
+  const name = args['snapshot.name']
+  const uuid = args['snapshot.uuid']
+  const path = args.path
   if (name === undefined && uuid === undefined) {
-    if (path === undefined) return {}
     throw failure('restoreWithoutSnapshot')
   }
   if (name === '') {

@@ -4,9 +4,10 @@ import { inline } from '../../../../core/verb.ts'
 import { failure } from '../../../../model/failure.ts'
 import { bytes, count, text, time, uuid } from '../../../../model/kinds/index.ts'
 import { resource } from '../../../../model/resource.ts'
-import { textOf } from '../../../../model/value.ts'
+import { type Row, textAt, textOf } from '../../../../model/value.ts'
 import type { QueuedVolume } from '../../../../records/rows.ts'
-import { purgeVolume, RECOVERY_QUEUE, RETENTION_HOURS_MAX } from '../../../storage/volumes/recovery-queue.ts'
+import { purgeQueuedVolume, purgeStep, recoverVolume } from '../../../storage/volumes/recovery-actions.ts'
+import { RECOVERY_QUEUE, RETENTION_HOURS_MAX } from '../../../storage/volumes/recovery-queue.ts'
 
 /** What the command line calls an SVM. */
 export const vserver: Derivation = {
@@ -66,17 +67,10 @@ export const recoveryQueue: Behaviour<typeof recoveryQueueResource> = define(rec
   }),
   remove: inline({
     plan: (_cluster, { row }) => Promise.resolve({ ...about(row), input: {} }),
-    step: purgeStep(),
+    step: purgeStep,
   }),
+  actions: { recover: recoverVolume, purge: purgeQueuedVolume },
 })
-
-/** One commit: the tree is removed after it, beside requests. */
-export function purgeStep() {
-  return {
-    name: 'purge',
-    run: (cluster: Cluster, { key }: { readonly key: string }) => purgeVolume(cluster, key, 'asked'),
-  }
-}
 
 function about(row: QueuedVolume) {
   const key = row['uuid']
@@ -90,14 +84,12 @@ export const queuedFields = {
 } as const
 
 /** The volume that a draft names as the command line does. */
-export async function namedInQueue(
-  cluster: Cluster,
-  draft: { readonly vserver: string; readonly volume: string },
-): Promise<QueuedVolume> {
-  const svm = await cluster.keyOfName('svm/svms', draft['vserver'])
+export async function namedInQueue(cluster: Cluster, { draft }: { readonly draft: Row }) {
+  const { vserver: _, volume: __, uuid: ___, ...args } = draft
+  const svm = await cluster.keyOfName('svm/svms', textAt(draft, 'vserver'))
   if (svm === undefined) throw failure('svmNotFound')
   const [found, other] = (await cluster.rows(RECOVERY_QUEUE, svm)).filter((row) => row['volume'] === draft['volume'])
   if (found === undefined) throw failure('queuedVolumeNotFound', {}, { target: 'volume' })
   if (other !== undefined) throw failure('queuedVolumeAmbiguous')
-  return found
+  return { row: found, args }
 }

@@ -3,11 +3,12 @@
  * the answer that made it, and kept sealed. Keys with a time to live are of no use after it; they stay until others come.
  */
 import type { Cluster } from '../../../../core/cluster.ts'
-import { type Changing, inline } from '../../../../core/verb.ts'
+import { type Acting, action } from '../../../../core/action.ts'
+import { type Changing, inline, type Plan, type Step } from '../../../../core/verb.ts'
 import { failure } from '../../../../model/failure.ts'
 import { duration, flag, text, time } from '../../../../model/kinds/index.ts'
 import type { Fields } from '../../../../model/resource.ts'
-import type { DraftOf, NewOf } from '../../../../model/rows.ts'
+import type { DraftOf, NewOf, RowOf } from '../../../../model/rows.ts'
 import { changedBy } from '../../../../model/value.ts'
 import { accessKeyScope, sealedSecret } from '../../../../records/access-keys.ts'
 
@@ -50,18 +51,14 @@ export const keyFields = {
   },
   [EXPIRY]: { doc: 'When the keys of the user expire.', kind: time() },
   regenerate_keys: {
-    danger: 'disruptive',
     doc: 'Whether to replace the keys of the user. The old keys become invalid immediately.',
     kind: flag(),
     set: 'modify',
-    isOrder: true,
   },
   delete_keys: {
-    danger: 'disruptive',
     doc: 'Whether to remove the keys of the user. The user cannot sign requests until the keys are regenerated.',
     kind: flag(),
     set: 'modify',
-    isOrder: true,
   },
 } as const satisfies Fields
 
@@ -72,7 +69,7 @@ export function uniqueKey({
 }
 
 /** What is kept of the keys of a user: null where there are none. */
-interface Keys {
+type Keys = {
   readonly access_key?: string | null
   readonly [sealedSecret]: string | null
   readonly [TIME_TO_LIVE]?: null
@@ -106,36 +103,76 @@ const keyArgs = {
   },
 } as const satisfies Fields
 
-/** Changes a user; the body or the query may ask for other keys or for none. */
+/** What a change of a user writes; null takes a value away. */
+type Change = Partial<Omit<Keys, typeof TIME_TO_LIVE>> & {
+  readonly comment?: string | null
+  readonly [TIME_TO_LIVE]?: number | null
+}
+
+const writeUser: Step<Change> = {
+  name: 'write record',
+  async run(cluster, { key, input }) {
+    const record = await cluster.record(USERS, key)
+    if (record === undefined) throw failure('objectStoreUserNotFound')
+    const row = changedBy(record.body, input)
+    await cluster.commit([cluster.put(USERS, row, { expect: record.revision, unique: uniqueKey(row) })])
+  },
+}
+
+function about(row: RowOf<typeof USERS>) {
+  const key = `${row['svm.uuid']}/${row['name']}`
+  return { key, locks: [`${USERS}:${key}`] }
+}
+
+/** Changes a user; the body or the query may also ask for other keys or for none. */
 export const modifyUser = inline({
   args: keyArgs,
-  plan(cluster, { row, draft, args }: Changing<typeof USERS, typeof keyArgs>) {
-    const { regenerate_keys: renew, delete_keys: drop, ...rest } = draft
-    const isRenewed = renew === true || args.regenerate_keys
-    const isDropped = drop === true || args.delete_keys
-    if (isRenewed && isDropped) throw failure('accessKeyConflict')
-    if (!isRenewed && rest[TIME_TO_LIVE] !== undefined && rest[TIME_TO_LIVE] !== (row[TIME_TO_LIVE] ?? null)) {
+  plan(_cluster, { row, draft }: Changing<typeof USERS, typeof keyArgs>): Promise<Plan<Change>> {
+    if (draft[TIME_TO_LIVE] !== undefined && draft[TIME_TO_LIVE] !== (row[TIME_TO_LIVE] ?? null)) {
       throw failure('accessKeyLifetimeAlone')
     }
-    const key = `${row['svm.uuid']}/${row['name']}`
-    const made = isRenewed ? newKeys(cluster, rest[TIME_TO_LIVE]) : { keys: isDropped ? NO_KEYS : {}, reveal: {} }
-    return Promise.resolve({
-      key,
-      input: { ...rest, ...made.keys },
-      reveal: made.reveal,
-      locks: [`${USERS}:${key}`],
-    })
+    return Promise.resolve({ ...about(row), input: draft })
   },
-  step: {
-    name: 'write record',
-    async run(cluster, { key, input }) {
-      const record = await cluster.record(USERS, key)
-      if (record === undefined) throw failure('objectStoreUserNotFound')
-      const row = changedBy(record.body, input)
-      await cluster.commit([cluster.put(USERS, row, { expect: record.revision, unique: uniqueKey(row) })])
-    },
-  },
+  step: writeUser,
 })
+
+const renewalArgs = {
+  time_to_live: {
+    doc: 'How long the new keys are valid, as an ISO 8601 duration such as PT6H or P90D. Default, and with PT0S: the keys do not expire.',
+    kind: duration(),
+  },
+} as const satisfies Fields
+
+/** They write the record as a change does, so that both are one commit. */
+export const keyActions = {
+  regenerate_keys: action({
+    doc: 'Replaces the keys of the user, and shows the new ones. The old keys become invalid immediately.',
+    danger: 'disruptive',
+    args: renewalArgs,
+    example: { time_to_live: 'PT6H' },
+    spelled: {
+      asks: { regenerate_keys: [true] },
+      args: { time_to_live: TIME_TO_LIVE },
+      excludes: { delete_keys: () => failure('accessKeyConflict') },
+    },
+    plan(cluster, { row, args }: Acting<typeof USERS, typeof renewalArgs>): Promise<Plan<Change>> {
+      const lifetime = args.time_to_live
+      const { keys, reveal } = newKeys(cluster, lifetime)
+      const input = { ...(lifetime === undefined ? {} : { [TIME_TO_LIVE]: lifetime }), ...keys }
+      return Promise.resolve({ ...about(row), input, reveal })
+    },
+    step: writeUser,
+  }),
+  delete_keys: action({
+    doc: 'Removes the keys of the user. The user cannot sign requests until the keys are regenerated.',
+    danger: 'disruptive',
+    example: {},
+    spelled: { asks: { delete_keys: [true] } },
+    plan: (_cluster, { row }: Acting<typeof USERS>): Promise<Plan<Change>> =>
+      Promise.resolve({ ...about(row), input: NO_KEYS }),
+    step: writeUser,
+  }),
+}
 
 const NO_KEYS: Keys = { access_key: null, [sealedSecret]: null, [TIME_TO_LIVE]: null, [EXPIRY]: null }
 

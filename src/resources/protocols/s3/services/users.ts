@@ -7,7 +7,7 @@ import { name, text } from '../../../../model/kinds/index.ts'
 import { resource } from '../../../../model/resource.ts'
 import { sealedSecret } from '../../../../records/access-keys.ts'
 import { giveUpName, insistOnName, takeName } from './namesakes.ts'
-import { keyFields, modifyUser, uniqueKey, USERS, withKeys } from './user-keys.ts'
+import { keyActions, keyFields, modifyUser, uniqueKey, USERS, withKeys } from './user-keys.ts'
 
 export { USERS } from './user-keys.ts'
 
@@ -59,6 +59,7 @@ export const users: Behaviour<typeof usersResource> = define(usersResource, {
     },
   }),
   modify: modifyUser,
+  actions: keyActions,
   remove: inline({
     plan: (_cluster, { row }) => {
       const key = `${row['svm.uuid']}/${row['name']}`

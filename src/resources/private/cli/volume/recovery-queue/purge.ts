@@ -1,8 +1,9 @@
+import { spells } from '../../../../../core/action.ts'
 import { type Behaviour, define } from '../../../../../core/behaviour.ts'
-import { inline } from '../../../../../core/verb.ts'
 import { resource } from '../../../../../model/resource.ts'
+import { purgeQueuedVolume } from '../../../../storage/volumes/recovery-actions.ts'
 import { RECOVERY_QUEUE } from '../../../../storage/volumes/recovery-queue.ts'
-import { namedInQueue, purgeStep, queuedFields, vserver } from '../recovery-queue.ts'
+import { namedInQueue, queuedFields, vserver } from '../recovery-queue.ts'
 
 const purgeOfQueueResource = resource({
   path: `/${RECOVERY_QUEUE}/purge`,
@@ -16,12 +17,9 @@ const purgeOfQueueResource = resource({
 
 export const purgeOfQueue: Behaviour<typeof purgeOfQueueResource> = define(purgeOfQueueResource, {
   derive: [vserver],
-  create: inline({
+  create: spells(RECOVERY_QUEUE, 'purge', {
+    action: purgeQueuedVolume,
     example: { vserver: 'svm1', volume: 'vol1_1029' },
-    async plan(cluster, { draft }) {
-      const key = (await namedInQueue(cluster, draft))['uuid']
-      return { key, input: {}, locks: [`volume:${key}`] }
-    },
-    step: purgeStep(),
+    named: namedInQueue,
   }),
 })
