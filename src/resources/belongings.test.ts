@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startTestCluster } from '../../test/support/cluster.ts'
+import { until } from '../../test/support/until.ts'
 import type { Behaviour, VerbName } from '../core/behaviour.ts'
 import { explainFailure } from '../core/explain.ts'
 import { failureOf, JOBS } from '../core/jobs/jobs.ts'
+import { LOCK_CLAIMS } from '../core/jobs/lock-claims.ts'
 import { insistOnParents } from '../core/read/read.ts'
 import type { Failure } from '../model/failure.ts'
 import { flatten } from '../model/shape.ts'
@@ -187,6 +189,23 @@ const remove = async (type: string, key: string, by = cluster) =>
     by,
   )
 
+/** Waits for it, or until its job waits for a lock that another job has; gives whether it does. */
+async function unlessHeldBack(doing: Promise<unknown>): Promise<boolean> {
+  let isDone = false
+  void doing.finally(() => (isDone = true))
+  let isHeldBack = false
+  await until('it is done, or waits for a job', async () => {
+    const { catalog } = cluster.cluster
+    const holders = new Map((await catalog.records(LOCK_CLAIMS)).map(({ key, body }) => [key, body['job']]))
+    const queued = (await catalog.records(JOBS)).filter(({ body }) => body['state'] === 'queued')
+    isHeldBack = queued.some(({ key, body }) =>
+      (body['$locks'] as readonly string[]).some((lock) => holders.has(lock) && holders.get(lock) !== key),
+    )
+    return isDone || isHeldBack
+  })
+  return !isDone
+}
+
 for (const { resource } of children) {
   const parentType = resource.parentType ?? ''
   test(`${resource.path} goes with the ${behaviourOf(parentType).resource.noun} it lives under, or holds it`, async () => {
@@ -210,16 +229,26 @@ for (const { resource } of children) {
   test(`${resource.path} is refused when another process removes its ${noun} before the commit, as if that had gone before`, async () => {
     const parent = await newParent(parentType)
     const request = await requestUnder(resource.type, parent)
-    let removed: { key: string } | Refused | undefined
+    let removing: Promise<{ key: string } | Refused> | undefined
+    let isHeldBack = false
     beforeCommit = async (changes) => {
       const makes = (change: Change) => change.do === 'put-record' && change.type === resource.type
       if (!changes.some(makes)) return
       beforeCommit = undefined
-      removed = await remove(parentType, parent, other)
+      removing = remove(parentType, parent, other)
+      isHeldBack = await unlessHeldBack(removing)
     }
     const done = await perform(behaviourOf(resource.type), 'create', request)
     beforeCommit = undefined
+    const removed = await removing
     assert.ok(removed !== undefined, JSON.stringify(done))
+    if (isHeldBack) {
+      // Its job waited for the lock of the other: nobody can be quicker.
+      assert.ok('key' in done, JSON.stringify(done))
+      if ('key' in removed) assert.deepEqual(await whereFound(parent), [])
+      else assert.match(removed.refused, HELD)
+      return
+    }
     if ('refused' in removed) {
       // What the record needs beside holds the parent: nobody can be quicker.
       assert.match(removed.refused, HELD)
@@ -242,16 +271,18 @@ for (const { resource } of children) {
   test(`${resource.path} that comes while another process removes its ${noun} keeps it, or goes with it`, async () => {
     const parent = await newParent(parentType)
     const request = await requestUnder(resource.type, parent)
-    let made: { key: string } | Refused | undefined
+    let making: Promise<{ key: string } | Refused> | undefined
     beforeCommit = async (changes) => {
       const removes = (change: Change) =>
         change.do === 'remove-record' && change.type === parentType && change.key === parent
       if (!changes.some(removes)) return
       beforeCommit = undefined
-      made = await perform(behaviourOf(resource.type), 'create', request)
+      making = perform(behaviourOf(resource.type), 'create', request)
+      await unlessHeldBack(making)
     }
     const removed = await remove(parentType, parent, other)
     beforeCommit = undefined
+    const made = await making
     if ('key' in removed) {
       assert.deepEqual(await whereFound(parent), [])
       return

@@ -104,7 +104,9 @@ test('of a change in other steps, those that are still known are undone', async 
   const { create } = machine(steps(done, 'one', 'new', 'two'))
   const cluster = await startWith({ ...machine([]), ...(create === undefined ? {} : { modify: create }) })
   const uuid = cluster.cluster.system.random.uuid()
-  const job = { ...left, uuid, state: 'running', start_time: 0, $type: MACHINES, $key: 'x', $input: {}, $memo: {} }
+  const asked = { name: 'machine modify', description: 'x', $user: 'x', $from: 'x' }
+  const about = { $type: MACHINES, $key: 'x', $input: {}, $memo: {} }
+  const job = { ...left, ...asked, ...about, uuid, state: 'running', start_time: 0 }
   await cluster.cluster.commit([cluster.cluster.put(JOBS, { ...job, $locks: [], $direction: 'forward' })])
   await cluster.jobs.resume()
   assert.equal((await cluster.jobs.wait(uuid, 60_000))['message'], failure('jobStepsChanged').message)

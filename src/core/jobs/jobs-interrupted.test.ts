@@ -57,6 +57,10 @@ test('a job that a crash interrupted goes on at its step; one that was unwinding
   const left = (changes: Row): Row => ({
     uuid: cluster.cluster.system.random.uuid(),
     name: 'machine create',
+    description: 'x',
+    message: '',
+    $user: 'x',
+    $from: 'x',
     state: 'running',
     start_time: 0,
     $type: 'test/machines',

@@ -157,8 +157,8 @@ test('a clone gets more buckets than one commit may write, and loses them all wh
   let isRefused = true
   catalog.commit = (changes) => {
     longest = Math.max(longest, JSON.stringify(changes).length)
-    const isLast = changes.some((one) => one.do === 'put-record' && one.type === 'storage/volumes')
-    return isRefused && isLast ? Promise.reject(new CommitRefused('taken', 0)) : commit(changes)
+    const last = changes.findIndex((one) => one.do === 'put-record' && one.type === 'storage/volumes')
+    return isRefused && last >= 0 ? Promise.reject(new CommitRefused('taken', last)) : commit(changes)
   }
   const clone = { is_flexclone: true, parent_volume: { name: 'vol1' } }
   const make = () => change(`${VOLUMES}?return_timeout=120`, { name: 'clone1', svm: { name: 'svm1' }, clone })
