@@ -176,7 +176,7 @@ export async function lengthenLists(cluster: TestCluster, catalog: Catalog, { re
       const isList = schema['type'] === 'array'
       return [path, isList ? longList(value, schema) : value]
     })
-    const change = { ...cluster.cluster.put(resource.type, Object.fromEntries(long)), key } as Change
+    const change = { ...putAnyway(cluster, resource.type, Object.fromEntries(long)), key } as Change
     await catalog.commit([change])
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { Cluster } from '../../../core/cluster.ts'
 import { namedUuid } from '../../../records/named-uuid.ts'
-import type { Row } from '../../../model/value.ts'
+import { type Row, textOf } from '../../../model/value.ts'
 import type { MachinePort } from '../../../ports/machine.ts'
 import { BROADCAST_DOMAINS, PORTS } from '../names.ts'
 
@@ -12,16 +12,15 @@ export async function portRows(cluster: Cluster): Promise<Row[]> {
   const [node] = await cluster.rows('cluster/nodes')
   const domains = await cluster.rows(BROADCAST_DOMAINS)
   const first = domains.find((domain) => domain['$isBuiltIn'] === true)
-  const set = new Map((await cluster.rows(PORTS)).map((row) => [row['uuid'], row]))
   const uuidOf = (port: string) => namedUuid(cluster, `port ${node?.['uuid'] ?? ''}/${port}`)
   const member: Member = (port) => ({ name: port, uuid: uuidOf(port), node: { name: node?.['name'] ?? '' } })
+  const usually = ({ isLoopback }: MachinePort) => (isLoopback ? undefined : first)
   const rows: Row[] = []
   for (const port of await cluster.machine.ports()) {
     const uuid = uuidOf(port.name)
-    const settings = set.get(uuid)
+    const settings = await cluster.find(PORTS, uuid)
     const chosen = settings?.[DOMAIN]
-    const domain =
-      chosen !== undefined ? domains.find((one) => one['uuid'] === chosen) : port.isLoopback ? undefined : first
+    const domain = chosen === undefined ? usually(port) : await cluster.find(BROADCAST_DOMAINS, textOf(chosen))
     rows.push({
       uuid,
       name: port.name,
