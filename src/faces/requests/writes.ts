@@ -4,7 +4,7 @@ import type { Performed } from '../../core/perform.ts'
 import { findInstance, insistOnParents } from '../../core/read/read.ts'
 import { failure } from '../../model/failure.ts'
 import type { Filter } from '../../model/query.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import type { Row } from '../../model/value.ts'
 import type { Admission } from './admission.ts'
 import { changesNothing, changesOf, newDraft } from './drafts.ts'
 
@@ -55,7 +55,7 @@ export async function changeRecord(
 async function settled(admission: Admission, performed: Performed, { waitSeconds }: Manner): Promise<Written> {
   const { job } = performed
   if (job === undefined) return { performed, isDone: true }
-  const ended = await admission.actions.jobs.wait(textAt(job, 'uuid'), waitSeconds * 1000)
+  const ended = await admission.actions.jobs.wait(job['uuid'], waitSeconds * 1000)
   if (ended['state'] === 'failure') throw failureOf(ended)
   return { performed, isDone: !isActive(ended) }
 }

@@ -1,5 +1,5 @@
 import type { Caller } from '../../core/verb.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import { type Row, textOf } from '../../model/value.ts'
 import type { RestFace, RestReply, RestRequest } from './answer.ts'
 import type { Dialect } from './dialects.ts'
 
@@ -18,13 +18,13 @@ export async function faultOf(
   const { message = '', retry_after = null } = fault
   if (WRITES.has(method)) {
     const [path = ''] = target.split('?', 1)
-    await face.actions.audit(caller, `${method} ${path}`, 'error', `fault on demand: ${textAt(fault, 'message')}`)
+    await face.actions.audit(caller, `${method} ${path}`, 'error', `fault on demand: ${textOf(message)}`)
   }
   return {
     status: Number(fault['status']),
     headers: {
-      ...(retry_after === null ? {} : { 'retry-after': textAt(fault, 'retry_after') }),
-      'x-holdfast-fault': textAt(fault, 'uuid'),
+      ...(retry_after === null ? {} : { 'retry-after': textOf(retry_after) }),
+      'x-holdfast-fault': textOf(fault['uuid']),
     },
     body: { error: { message, code: dialect.errorCode(Number(fault['code'])) } },
   }

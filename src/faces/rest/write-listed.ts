@@ -6,7 +6,7 @@ import { derive } from '../../core/read/derive.ts'
 import { insistOnParents } from '../../core/read/read.ts'
 import { inTurns } from '../../core/time/turns.ts'
 import { Failure, failure } from '../../model/failure.ts'
-import { isRecord, type Json, type Row, textAt, textOf } from '../../model/value.ts'
+import { isRecord, type Json, type Row, textOf } from '../../model/value.ts'
 import { changes, changesNothing, newDraft } from '../requests/drafts.ts'
 import type { RestReply } from './answer.ts'
 import { bulkArguments, readArguments } from './arguments.ts'
@@ -47,7 +47,7 @@ export async function writeListed(exchange: Exchange, verb: BulkVerb, given: rea
     isSerial: args.isSerial,
     insistOn: (row) => exchange.insistOn(row),
   })
-  const uuid = textAt(job, 'uuid')
+  const uuid = job['uuid']
   const ended = await face.actions.jobs.wait(uuid, args.returnTimeoutSeconds * 1000)
   if (ended['state'] === 'failure') throw failureOf(ended)
   const results = `${exchange.collection}?job_results_uuid=${uuid}`
@@ -128,7 +128,7 @@ function within<Result>(at: number, act: () => Result): Result {
 export async function getResults(exchange: Exchange, uuid: string): Promise<RestReply> {
   const { cluster, behaviour, resource, asked } = exchange
   const job = await cluster.find(JOBS, uuid)
-  const isBulk = textAt(job, '$verb').startsWith('bulk ') && textAt(job, '$type') === resource.type
+  const isBulk = job?.$verb.startsWith('bulk ') === true && job.$type === resource.type
   if (job === undefined || !isBulk) throw failure('jobNotFound')
   const query = new URLSearchParams([...asked.query].filter(([name]) => name !== 'job_results_uuid'))
   const { fields } = readArguments(
@@ -138,7 +138,7 @@ export async function getResults(exchange: Exchange, uuid: string): Promise<Rest
     cluster.release,
     true,
   )
-  const outcomes = [...(await outcomesOf(cluster, textAt(job, '$key'))).values()]
+  const outcomes = [...(await outcomesOf(cluster, job.$key)).values()]
   const rollbackErrors = outcomes.flatMap(({ rollbackError }) => (rollbackError === undefined ? [] : [rollbackError]))
   const done = outcomes.filter(({ error, isUndone }) => error === undefined && isUndone !== true)
   const rows: Row[] = []

@@ -9,7 +9,7 @@ import { explainFailure } from '../../core/explain.ts'
 import { failureOf, isActive } from '../../core/jobs/jobs.ts'
 import { findInstance, insistOnParents, type Page } from '../../core/read/read.ts'
 import type { Failure } from '../../model/failure.ts'
-import { type Json, type Row, textAt } from '../../model/value.ts'
+import type { Json, Row } from '../../model/value.ts'
 import { changes, changesNothing } from '../requests/drafts.ts'
 import { readPage } from '../requests/reads.ts'
 import type { RestReply } from './answer.ts'
@@ -78,9 +78,9 @@ async function changeEach(
       const { job } = await exchange.perform(verb, { draft, row: fresh, args: args.args })
       changed.push(row)
       if (job === undefined) continue
-      jobs.push(textAt(job, 'uuid'))
-      if (args.isSerial) await settle(textAt(job, 'uuid'))
-      else if (running.push(textAt(job, 'uuid')) >= JOBS_AT_ONCE_MAX) {
+      jobs.push(job['uuid'])
+      if (args.isSerial) await settle(job['uuid'])
+      else if (running.push(job['uuid']) >= JOBS_AT_ONCE_MAX) {
         await all.wait(running.shift() ?? '', RETURN_TIMEOUT_SECONDS_MAX * 1000)
       }
     } catch (cause) {

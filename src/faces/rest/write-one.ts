@@ -6,7 +6,7 @@ import { selectFields } from '../../model/fields.ts'
 import { recordPath } from '../../model/paths.ts'
 import type { Resource } from '../../model/resource.ts'
 import { nester } from '../../model/shape.ts'
-import { type Json, type Row, textAt } from '../../model/value.ts'
+import type { Json, Row } from '../../model/value.ts'
 import { changeRecord, createRecord, type Written } from '../requests/writes.ts'
 import type { RestReply } from './answer.ts'
 import { changeArguments, writeArguments, type WriteArguments } from './arguments.ts'
@@ -54,7 +54,7 @@ export async function writtenReply(
   const body: Record<string, Json> = {}
   const headers = exchange.headers()
   if (job !== undefined) {
-    const uuid = textAt(job, 'uuid')
+    const uuid = job['uuid']
     body['job'] = { uuid, _links: { self: { href: jobPath(uuid) } } }
     if (!isDone) headers['location'] = jobPath(uuid)
   }

@@ -3,7 +3,7 @@ import { type Behaviour, define } from '../../../../../../core/behaviour.ts'
 import { failure } from '../../../../../../model/failure.ts'
 import { list, text } from '../../../../../../model/kinds/index.ts'
 import { resource } from '../../../../../../model/resource.ts'
-import { textAt } from '../../../../../../model/value.ts'
+import { textOf } from '../../../../../../model/value.ts'
 import { domainNamed } from '../../../../../network/ethernet/ports.ts'
 import { removePorts } from '../../../../../network/ethernet/remove-ports.ts'
 import { BROADCAST_DOMAINS, DEFAULT } from '../../../../../network/names.ts'
@@ -31,9 +31,9 @@ export const portsTakenOut: Behaviour<typeof portsTakenOutResource> = define(por
       ipspace: { doc: 'The name of the IPspace. Default: the built-in IPspace.', kind: text(), default: DEFAULT },
     },
     async named(cluster, { draft, args }) {
-      const domain = textAt(args, 'broadcast_domain')
+      const { broadcast_domain: domain = '', ipspace } = args
       if (domain === '') throw failure('fieldRequired', { field: 'broadcast-domain' })
-      const row = await cluster.row(BROADCAST_DOMAINS, await domainNamed(cluster, domain, textAt(args, 'ipspace')))
+      const row = await cluster.row(BROADCAST_DOMAINS, await domainNamed(cluster, textOf(domain), textOf(ipspace)))
       return { row, args: { ports: draft['ports'] ?? [] } }
     },
   }),
