@@ -10,7 +10,7 @@ import * as fc from 'fast-check'
 import { openSqliteCatalog } from '../../src/engines/sqlite/catalog.ts'
 import { SimulatedRandom } from '../../src/engines/simulated/random.ts'
 import { SimulatedVolumes } from '../../src/engines/simulated/volumes.ts'
-import { type Row, textAt } from '../../src/model/value.ts'
+import { type Row, textAt, textOf } from '../../src/model/value.ts'
 import { isActive, JOBS } from '../../src/core/jobs/jobs.ts'
 import { spareIn } from '../../src/resources/storage/aggregates/space.ts'
 import { removeOwedTrees } from '../../src/storage/removed-trees.ts'
@@ -103,13 +103,19 @@ async function broken({ cluster }: TestCluster): Promise<string[]> {
   once('the path', volumes, (one) =>
     one['nas.path'] === undefined ? '' : `${textAt(one, 'svm.uuid')} ${textAt(one, 'nas.path')}`,
   )
-  once('the address', await cluster.rows('network/ip/interfaces'), (one) => textAt(one, 'ip.address'))
-  once('the S3 server of', await cluster.rows('protocols/s3/services'), (one) => textAt(one, 'svm.uuid'))
+  // Interfaces of one SVM may share an address.
+  const addresses = Map.groupBy(await cluster.rows('network/ip/interfaces'), (one) => textAt(one, 'ip.address'))
+  for (const [address, group] of addresses) {
+    const svms = new Set(group.map((one) => textAt(one, 'svm.uuid')))
+    if (svms.size > 1) found.push(`the address ${address} in ${svms.size} SVMs`)
+  }
+  const servers = await cluster.rows('protocols/s3/services')
+  once('the S3 server', servers, (one) => `${textAt(one, 'svm.uuid')} ${textAt(one, 'name')}`)
   once(
     'the quota rule',
     await cluster.rows('storage/quota/rules'),
     (one) =>
-      `${textAt(one, 'volume.uuid')} ${textAt(one, 'type')} ${textAt(one, 'qtree.name')} ${JSON.stringify(one['users'] ?? [])}`,
+      `${textAt(one, 'volume.uuid')} ${textAt(one, 'type')} ${textOf(one['qtree.id'])} ${JSON.stringify(one['users'] ?? [])}`,
   )
   once(
     'the qtree',

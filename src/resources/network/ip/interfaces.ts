@@ -5,6 +5,7 @@ import { groups, resource } from '../../../model/resource.ts'
 import { failure } from '../../../model/failure.ts'
 import { address, flag, list, name, netmask, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { lastSample, operationFields, totals } from '../../metric-readings.ts'
+import { NETWORK_LOCK } from '../names.ts'
 import { locationFields, locationReadings, withHome } from './interfaces/location.ts'
 import type { RowOf, DraftOf } from '../../../model/rows.ts'
 
@@ -117,6 +118,20 @@ const interfacesResource = resource({
   },
 })
 
+const verbs = plainVerbs('network/ip/interfaces', {
+  example: { name: 'lif_example', 'svm.name': 'svm1', 'ip.address': '127.0.0.9', 'ip.netmask': '8' },
+  goesWith: (key) => [{ do: 'drop-counters', table: 'lif', row: key }],
+  async check(cluster, row) {
+    const others = (await cluster.rows('network/ip/interfaces')).filter((other) => other['uuid'] !== row['uuid'])
+    const clash = others.find(
+      (other) => other['ip.address'] === row['ip.address'] && other['svm.uuid'] !== row['svm.uuid'],
+    )
+    if (clash !== undefined) throw failure('interfaceAddressTaken')
+    const upSince = row['enabled'] === false ? null : (row[UP_SINCE] ?? cluster.now())
+    return { ...(await withHome(cluster, row)), scope: 'svm', [UP_SINCE]: upSince }
+  },
+})
+
 export const interfaces: Behaviour<typeof interfacesResource> = define(interfacesResource, {
   derive: [
     {
@@ -134,17 +149,7 @@ export const interfaces: Behaviour<typeof interfacesResource> = define(interface
     lastSample(uuidOf),
     totals('lif', uuidOf),
   ],
-  ...plainVerbs('network/ip/interfaces', {
-    example: { name: 'lif_example', 'svm.name': 'svm1', 'ip.address': '127.0.0.9', 'ip.netmask': '8' },
-    goesWith: (key) => [{ do: 'drop-counters', table: 'lif', row: key }],
-    async check(cluster, row) {
-      const others = (await cluster.rows('network/ip/interfaces')).filter((other) => other['uuid'] !== row['uuid'])
-      const clash = others.find(
-        (other) => other['ip.address'] === row['ip.address'] && other['svm.uuid'] !== row['svm.uuid'],
-      )
-      if (clash !== undefined) throw failure('interfaceAddressTaken')
-      const upSince = row['enabled'] === false ? null : (row[UP_SINCE] ?? cluster.now())
-      return { ...(await withHome(cluster, row)), scope: 'svm', [UP_SINCE]: upSince }
-    },
-  }),
+  ...verbs,
+  create: { ...verbs.create, alone: () => [NETWORK_LOCK] },
+  modify: { ...verbs.modify, alone: () => [NETWORK_LOCK] },
 })

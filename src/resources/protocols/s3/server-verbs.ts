@@ -21,6 +21,11 @@ const SERVERS_MAX = 16
 /** Held by all that change which servers an SVM has, and which volumes these may use. */
 export const serversLock = (svm: string): Ground => ({ lock: `servers:${svm}`, types: [SERVERS], parent: svm })
 
+function insistOnFew({ release }: Cluster, servers: number): void {
+  const max = isServed('9.11', release) ? SERVERS_MAX : 1
+  if (servers >= max) throw failure('objectStoreTaken', { release: printRelease(release), max })
+}
+
 export const createServer = inline({
   async plan(cluster, { draft }: Making<typeof SERVERS>) {
     const svm = draft['svm.uuid']
@@ -32,10 +37,7 @@ export const createServer = inline({
       if (isSame(draft, same)) return { key: same['uuid'], input: same, isDone: true }
       throw failure('objectStoreNameTaken', { name })
     }
-    const serversMax = isServed('9.11', cluster.release) ? SERVERS_MAX : 1
-    if (servers.length >= serversMax) {
-      throw failure('objectStoreTaken', { release: printRelease(cluster.release), max: serversMax })
-    }
+    insistOnFew(cluster, servers.length)
     const key = uuidOfNew(cluster, draft)
     const row = { data_volumes: [], ...draft, uuid: key }
     await checkVolumes(cluster, row)
@@ -45,6 +47,8 @@ export const createServer = inline({
     name: 'write record',
     async run(cluster, { input }) {
       const svm = input['svm.uuid']
+      // Another may have come since the plan; from this look on, none does.
+      insistOnFew(cluster, (await cluster.rows(SERVERS, svm)).length)
       const known = new Set((await cluster.rows(POLICIES, svm)).map((policy) => policy['name']))
       const policies = builtinPolicies
         .filter((policy) => !known.has(policy['name']))
