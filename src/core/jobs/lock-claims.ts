@@ -11,6 +11,12 @@ import type { Cluster } from '../cluster.ts'
 /** The type of the records; their key is the name of the lock. */
 export const LOCK_CLAIMS = 'internal/lock-claims'
 
+declare module '../../model/rows.ts' {
+  interface RowTypes {
+    readonly 'internal/lock-claims': { readonly job: string; readonly lock: string }
+  }
+}
+
 /** Refused while a job holds the lock. */
 export function unclaimed(lock: string): Change {
   return { do: 'check-record', type: LOCK_CLAIMS, key: lock, expect: 'absent' }
@@ -22,8 +28,9 @@ export async function isTaken({ locks, catalog }: Cluster, lock: string): Promis
 }
 
 /** The same for many locks, by one look. */
-export async function takenLocks({ locks, catalog }: Cluster): Promise<(lock: string) => boolean> {
-  const claimed = new Set((await catalog.records(LOCK_CLAIMS)).map(({ key }) => key))
+export async function takenLocks(cluster: Cluster): Promise<(lock: string) => boolean> {
+  const { locks } = cluster
+  const claimed = new Set((await cluster.rows(LOCK_CLAIMS)).map(({ lock }) => lock))
   return (lock) => locks.isHeld(lock) || claimed.has(lock)
 }
 
@@ -33,7 +40,7 @@ export async function claimsFor({ catalog }: Cluster, job: string, locks: readon
   for (const lock of new Set(locks)) {
     const held = await catalog.record(LOCK_CLAIMS, lock)
     if (held?.body['job'] === job) continue
-    changes.push({ do: 'put-record', type: LOCK_CLAIMS, key: lock, body: { job }, expect: 'absent' })
+    changes.push({ do: 'put-record', type: LOCK_CLAIMS, key: lock, body: { job, lock }, expect: 'absent' })
   }
   return changes
 }
