@@ -82,6 +82,11 @@ export const fpolicy = {
     'The SVM has {max} of these, which is the limit.',
     'Delete some of them first.',
   ),
+  fpolicyPoliciesTooLong: invalid(
+    undefined,
+    'The FPolicy policies of the SVM would have more than {max} characters together.',
+    'Shorten their lists of scopes and events, or delete policies.',
+  ),
   fpolicyPriorityNeedless: invalid(
     'priority',
     'A policy that is disabled has no priority.',

@@ -270,3 +270,32 @@ test('the command line has the same engines, policies and scopes by other names'
   assert.deepEqual(recordsOf((await cluster.call('GET', '/api/protocols/fpolicy')).body), [])
   await cluster.close()
 })
+
+test('policies of an SVM have a bound together, whether they are made or grow', async () => {
+  const { cluster, base } = await start()
+  await made({ cluster, base }, 'events', { name: 'ev1', protocol: 'nfsv3', file_operations: { write: true } })
+  const names = (letter: string) => Array.from({ length: 250 }, (_, at) => `${at}`.padEnd(256, letter))
+  const scope = {
+    include_shares: names('a'),
+    exclude_shares: names('b'),
+    include_volumes: names('c'),
+    exclude_volumes: names('d'),
+    include_export_policies: names('e'),
+    exclude_export_policies: names('f'),
+    include_extension: names('g'),
+    exclude_extension: names('h'),
+  }
+  const policy = (name: string) => ({ name, events: [{ name: 'ev1' }], scope })
+  for (let at = 0; at < 4; at += 1) await made({ cluster, base }, 'policies', policy(`whole${at}`))
+  const tooLong = [422, codeOf('fpolicyPoliciesTooLong'), undefined]
+  assert.deepEqual(failed(await cluster.call('POST', `${base}/policies`, policy('next'))), tooLong)
+  await made({ cluster, base }, 'policies', { ...policy('small'), scope: { include_volumes: ['*'] } })
+  assert.deepEqual(failed(await cluster.call('PATCH', `${base}/policies/small`, { scope })), tooLong)
+  const { body } = await cluster.call('GET', base)
+  assert.deepEqual(asList(body['policies']).length, 5)
+  const listed = recordsOf((await cluster.call('GET', '/api/protocols/fpolicy?fields=svm.uuid')).body)
+  assert.deepEqual(
+    listed.map((record) => Object.keys(record).toSorted()),
+    [['_links', 'svm']],
+  )
+})

@@ -1,9 +1,10 @@
-import { type Behaviour, define } from '../../core/behaviour.ts'
+import { type Behaviour, define, type Derivation } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { inline } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
 import { resource } from '../../model/resource.ts'
-import type { RowOf } from '../../model/rows.ts'
+import type { RowIn } from '../../model/rows.ts'
+import type { Row } from '../../model/value.ts'
 import { FPOLICY_ENGINES, fpolicyEngines } from './fpolicy/engines.ts'
 import { FPOLICY_EVENTS, fpolicyEvents } from './fpolicy/events.ts'
 import { FPOLICY_POLICIES, policiesOf, POLICIES_LOCK } from './fpolicy/names.ts'
@@ -11,8 +12,6 @@ import { partOf, partsKind } from './fpolicy/parts.ts'
 import { fpolicyPolicies } from './fpolicy/policies.ts'
 
 const PARTS = { events: fpolicyEvents, engines: fpolicyEngines, policies: fpolicyPolicies } as const
-
-type Part = RowOf<typeof FPOLICY_EVENTS | typeof FPOLICY_ENGINES | typeof FPOLICY_POLICIES>
 
 /** The types of what goes with an SVM, policies first. */
 export const FPOLICY_TYPES = [FPOLICY_POLICIES, FPOLICY_ENGINES, FPOLICY_EVENTS] as const
@@ -34,20 +33,14 @@ const fpolicyResource = resource({
 
 export const fpolicy: Behaviour<typeof fpolicyResource> = define(fpolicyResource, {
   async rows(cluster) {
-    const [events, engines, policies] = await Promise.all([
-      cluster.rows(FPOLICY_EVENTS),
-      cluster.rows(FPOLICY_ENGINES),
-      cluster.rows(FPOLICY_POLICIES),
-    ])
-    const svms = new Set([...events, ...engines, ...policies].map((row) => row['svm.uuid']))
-    const of = (svm: string, rows: readonly Part[]) => rows.filter((row) => row['svm.uuid'] === svm).map(partOf)
-    return [...svms].map((svm) => ({
-      'svm.uuid': svm,
-      events: of(svm, events),
-      engines: of(svm, engines),
-      policies: of(svm, policies),
-    }))
+    const all = await Promise.all(FPOLICY_TYPES.map((type) => cluster.shortRows(type)))
+    return [...new Set(all.flat().map((row) => row['svm.uuid']))].map((svm) => ({ 'svm.uuid': svm }))
   },
+  derive: [
+    partsOf('events', FPOLICY_EVENTS),
+    partsOf('engines', FPOLICY_ENGINES),
+    partsOf('policies', FPOLICY_POLICIES),
+  ],
   remove: inline({
     alone: () => [POLICIES_LOCK],
     async plan(cluster, { row }) {
@@ -61,6 +54,21 @@ export const fpolicy: Behaviour<typeof fpolicyResource> = define(fpolicyResource
     step: { name: 'remove records', run: (cluster, { key }) => removeAll(cluster, key) },
   }),
 })
+
+/** The list of one kind of part, read for the SVMs that are shown. */
+function partsOf(
+  path: keyof typeof PARTS,
+  type: (typeof FPOLICY_TYPES)[number],
+): Derivation<RowIn<typeof fpolicyResource>> {
+  return {
+    gives: [path],
+    async from(cluster, rows) {
+      const lists: Row[] = []
+      for (const row of rows) lists.push({ [path]: (await cluster.rows(type, row['svm.uuid'])).map(partOf) })
+      return lists
+    },
+  }
+}
 
 async function removeAll(cluster: Cluster, svm: string): Promise<void> {
   const records = await Promise.all(FPOLICY_TYPES.map((type) => cluster.catalog.records(type, { parent: svm })))

@@ -1,11 +1,12 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainVerbs } from '../../../core/plain.ts'
+import { charactersOf } from '../../../core/read/long-values.ts'
 import { failure } from '../../../model/failure.ts'
 import { groups, resource } from '../../../model/resource.ts'
 import { namesBy } from '../../../model/naming.ts'
 import { count, each, flag, text } from '../../../model/kinds/index.ts'
-import type { NewOf } from '../../../model/rows.ts'
+import type { NewOf, RowOf } from '../../../model/rows.ts'
 import { FPOLICY_ENGINES } from './engines.ts'
 import { FPOLICY_EVENTS } from './events.ts'
 import {
@@ -23,6 +24,8 @@ import { hasScope, scopeFields } from './policies/scope.ts'
 /** Enabled policies of an SVM have so many priorities to share. */
 const PRIORITY_MAX = 10
 const EVENTS_MAX = 256
+/** Of all policies of an SVM together: the record of its FPolicy configuration lists them whole. */
+const POLICIES_CHARACTERS_MAX = 2 * 1024 * 1024
 
 const plain = plainVerbs(FPOLICY_POLICIES, {
   example: { name: 'fpolicy_example', events: [], mandatory: false, 'scope.include_volumes': ['*'] },
@@ -141,19 +144,21 @@ async function checkPolicy(cluster: Cluster, row: NewOf<typeof FPOLICY_POLICIES>
   if (row['passthrough_read'] === true && (row['privileged_user'] ?? '') === '') {
     throw failure('fpolicyUserMissing')
   }
-  if (row['enabled'] === true) await checkEnabled(cluster, row)
+  const others = (await policiesOf(cluster, svm)).filter((policy) => policy['name'] !== row['name'])
+  if (charactersOf([...others, row]) > POLICIES_CHARACTERS_MAX) {
+    throw failure('fpolicyPoliciesTooLong', { max: POLICIES_CHARACTERS_MAX })
+  }
+  if (row['enabled'] === true) checkEnabled(row, others)
 }
 
-async function checkEnabled(cluster: Cluster, row: NewOf<typeof FPOLICY_POLICIES>): Promise<void> {
+function checkEnabled(row: NewOf<typeof FPOLICY_POLICIES>, others: readonly RowOf<typeof FPOLICY_POLICIES>[]): void {
   if (typeof row['priority'] !== 'number') {
     throw failure('fpolicyPriorityMissing')
   }
   if (!hasScope(row)) {
     throw failure('fpolicyScopeMissing')
   }
-  const other = (await policiesOf(cluster, row['svm.uuid'])).find(
-    (policy) => policy['enabled'] === true && policy['name'] !== row['name'] && policy['priority'] === row['priority'],
-  )
+  const other = others.find((policy) => policy['enabled'] === true && policy['priority'] === row['priority'])
   if (other !== undefined) {
     throw failure('fpolicyPriorityTaken', { policy: other['name'] })
   }
