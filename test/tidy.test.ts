@@ -4,7 +4,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { failureTable } from '../src/model/failures/index.ts'
+import { listFailures } from '../src/core/tables.ts'
+import { behaviours } from '../src/resources/index.ts'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const sources = globSync('{bin,src,test,bench}/**/*.{ts,mjs}', { cwd: root }).filter(
@@ -125,14 +126,35 @@ test('only files of tests have hooks at their top: other modules are loaded once
   assert.deepEqual(hooked, [])
 })
 
-test('codes of failures are digits in their table alone', () => {
-  const codes = new Set<string>(Object.values(failureTable).map(({ code }) => code))
+/** Rows of failures and events that a file declares for its resource, by the name of the constant. */
+const ownRows = (text: string) => [...text.matchAll(/^(?:export )?const (\w+)[^=]*= own(Failures|Events)\(/gm)]
+
+test('failures and events that a file declares are given to its resource', () => {
+  const kept = sources
+    .filter((file) => /^(src|bin)\//.test(file) && !isTest(file))
+    .flatMap((file) =>
+      ownRows(textOf(file))
+        .filter(([, name = '', what = '']) => {
+          const given = new RegExp(`= define\\([^]*^  ${what.toLowerCase()}(: ${name})?,$`, 'm')
+          return !given.test(textOf(file))
+        })
+        .map(([, name]) => `${file}: ${name}`),
+    )
+  assert.deepEqual(kept, [], 'Give define(…) failures and events, so that everybody sees them.')
+})
+
+test('codes of failures are digits in their rows alone', () => {
+  const codes = new Set(listFailures(behaviours).map(([, { code }]) => code))
   const outside = sources
     .filter((file) => /^(src|bin)\//.test(file) && !isTest(file) && !file.startsWith('src/model/failures/'))
     .flatMap((file) =>
-      [...textOf(file).matchAll(/\b\d[\d_]{4,}\b/g)]
+      [...withoutOwnCodes(textOf(file)).matchAll(/\b\d[\d_]{4,}\b/g)]
         .filter(([digits]) => codes.has(digits.replaceAll('_', '')))
         .map(([digits]) => `${file}: ${digits}`),
     )
   assert.deepEqual(outside, [], 'Throw failure(name), or name its code by codeOf(name).')
 })
+
+function withoutOwnCodes(text: string): string {
+  return ownRows(text).length === 0 ? text : text.replaceAll(/\bcode: '\d+'/g, '')
+}

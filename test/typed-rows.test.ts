@@ -4,6 +4,8 @@ import { test } from 'node:test'
 import type { Cluster } from '../src/core/cluster.ts'
 import { recordPages } from '../src/core/read/record-pages.ts'
 import { job, type Making, type Step, type Work } from '../src/core/verb.ts'
+import { ownEvents } from '../src/model/events/index.ts'
+import type { Change } from '../src/ports/catalog.ts'
 import type { Snapshot, StoredVolume, Volume } from '../src/records/rows.ts'
 import { placeOf } from '../src/storage/tree-of.ts'
 
@@ -37,6 +39,30 @@ export function places(stored: StoredVolume, row: { readonly name: string }): vo
   placeOf(stored)
   // @ts-expect-error it says nothing of a place
   placeOf(row)
+}
+
+const ownRows = ownEvents({
+  'kettle.boiled': {
+    severity: 'notice',
+    message: 'The kettle boiled.',
+    action: 'None.',
+    parameters: { kettle: 'text', cups: 'count?' },
+    trap: 1,
+  },
+})
+
+export function logged(cluster: Cluster): Change[] {
+  const { 'kettle.boiled': boiled } = ownRows
+  return [
+    cluster.event(boiled, { kettle: 'one' }),
+    cluster.event(boiled, { kettle: 'one', cups: 4 }),
+    // @ts-expect-error it has no such parameter
+    cluster.event(boiled, { kettle: 'one', cup: 4 }),
+    // @ts-expect-error it says which kettle
+    cluster.event(boiled, { cups: 4 }),
+    // @ts-expect-error no such event in the common table
+    cluster.event('kettle.boiled', { kettle: 'one' }),
+  ]
 }
 
 type Noted = Work<{ readonly name: string }, { readonly after: string; readonly copied: number }>

@@ -1,4 +1,6 @@
 /** A resource with what it does: where its rows come from, what is derived when they are read, its verbs. */
+import type { OwnEvent } from '../model/events/index.ts'
+import type { OwnFailure } from '../model/failures/index.ts'
 import type { Fields, Resource } from '../model/resource.ts'
 import type { DraftIn, NewDraftIn, RowIn } from '../model/rows.ts'
 import type { Row } from '../model/value.ts'
@@ -55,6 +57,10 @@ export interface Acts<Of extends Row = Row, Draft extends Row = Row, New extends
   readonly remove?: Verb<ChangeRequest<Of, Draft>>
   /** What else can be done with a record, by name, in the order in which a request that asks for several does them. */
   readonly actions?: Readonly<Record<string, Action<ChangeRequest<Of, Draft>>>>
+  /** What only its verbs can fail with, beside the rows of the common table. */
+  readonly failures?: Readonly<Record<string, OwnFailure>>
+  /** What only its verbs log. */
+  readonly events?: Readonly<Record<string, OwnEvent>>
 }
 
 export interface Behaviour<Of extends Resource = Resource> extends Acts<RowIn<Of>, DraftIn<Of>, NewDraftIn<Of>> {

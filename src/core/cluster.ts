@@ -23,7 +23,7 @@ import type { System } from '../ports/system.ts'
 import type { Volumes } from '../ports/volumes.ts'
 import { Background } from './tasks/background.ts'
 import type { Behaviour } from './behaviour.ts'
-import type { EventName, EventParameters } from '../model/events/index.ts'
+import type { AnyEvent, EventParameters } from '../model/events/index.ts'
 import { Faults } from './faults.ts'
 import { Incarnation } from './incarnation.ts'
 import { JobOrders } from './jobs/job-orders.ts'
@@ -328,7 +328,8 @@ export class Cluster {
   }
 
   /** The change that adds an event to the cluster's log. */
-  event<Name extends EventName>(name: Name, parameters: EventParameters<Name>): Change {
+  event<Of extends AnyEvent>(of: Of, parameters: EventParameters<Of>): Change {
+    const name = typeof of === 'string' ? of : of.name
     return { do: 'append-log', log: 'events', timeMs: this.now(), body: { name, ...parameters }, keep: EVENTS_KEPT }
   }
 

@@ -1,14 +1,11 @@
 /** The texts of the golden files, by the name of the file. Nothing in them is listed by hand. */
 import { listActions } from '../../src/core/action-list.ts'
 import type { Behaviour, VerbName } from '../../src/core/behaviour.ts'
+import { listEvents, listFailures } from '../../src/core/tables.ts'
 import type { Verb } from '../../src/core/verb.ts'
 import { allowedMethods } from '../../src/faces/requests/admission.ts'
 import { commandTree } from '../../src/faces/cli/tree.ts'
 import { builtinRoles, mayDo } from '../../src/model/access.ts'
-import type { EventEntry } from '../../src/model/events/entry.ts'
-import { eventTable } from '../../src/model/events/index.ts'
-import type { FailureEntry } from '../../src/model/failures/entry.ts'
-import { failureTable } from '../../src/model/failures/index.ts'
 import { registry } from '../../src/model/registry.ts'
 import { release } from '../../src/model/release.ts'
 import { behaviours } from '../../src/resources/index.ts'
@@ -93,7 +90,7 @@ function actions(): string[][] {
 
 /** Each event by the number of its trap: what it carries, and what clears it. */
 function events(): string[][] {
-  return Object.entries<EventEntry>(eventTable)
+  return listEvents(behaviours)
     .toSorted(([, a], [, b]) => a.trap - b.trap)
     .map(([name, { trap, severity, message, parameters, clearedBy }]) => [
       String(trap),
@@ -107,7 +104,7 @@ function events(): string[][] {
 
 /** Each failure by its name: what faces make of it. */
 function failures(): string[][] {
-  return Object.entries<FailureEntry>(failureTable)
+  return listFailures(behaviours)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, { kind, code, errno, message }]) => [name, kind, code, String(errno), message])
 }

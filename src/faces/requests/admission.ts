@@ -62,8 +62,8 @@ export class MethodRefused extends Failure {
   readonly allowed: readonly string[]
 
   constructor(method: string, path: string, allowed: readonly string[]) {
-    const { kind, code, message, target, givens } = failure('methodUnsupported', { method, path })
-    super(kind, code, message, { target, givens }, 'methodUnsupported')
+    const { kind, code, message, target, givens, row } = failure('methodUnsupported', { method, path })
+    super(kind, code, message, { target, givens }, row)
     this.allowed = allowed
   }
 }

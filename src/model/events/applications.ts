@@ -1,45 +1,7 @@
-/** Events of SVMs, and of applications on them and beside them. */
+/** Events of SVMs and of what applications they serve. */
 import type { EventEntry } from './entry.ts'
 
-/** What an application says of an event. */
-const said = {
-  computer_name: 'text?',
-  event_source: 'text?',
-  app_version: 'text?',
-  event_id: 'text?',
-  category: 'text?',
-  event_description: 'text?',
-} as const
-
 export const applications = {
-  'app.log.emerg': {
-    severity: 'emergency',
-    message: 'An application reported an emergency.',
-    action: 'Look at the application that logged it.',
-    parameters: { ...said },
-    trap: 500,
-  },
-  'app.log.alert': {
-    severity: 'alert',
-    message: 'An application reported an alert.',
-    action: 'Look at the application that logged it.',
-    parameters: { ...said },
-    trap: 501,
-  },
-  'app.log.err': {
-    severity: 'error',
-    message: 'An application reported an error.',
-    action: 'Look at the application that logged it.',
-    parameters: { ...said },
-    trap: 502,
-  },
-  'app.log.notice': {
-    severity: 'notice',
-    message: 'An application reported a notice.',
-    action: 'None.',
-    parameters: { ...said },
-    trap: 503,
-  },
   'application.created': {
     severity: 'notice',
     message: 'An application and its volumes were created.',

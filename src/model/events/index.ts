@@ -1,4 +1,8 @@
-/** All events that the cluster can log, by name. Names follow the dotted style of the field. */
+/**
+ * Events that the cluster can log, by name. Names follow the dotted style of the field. Events of one resource alone are
+ * declared in its file, by `ownEvents`.
+ */
+import { type NamedRows, namedRows } from '../named-rows.ts'
 import type { Value } from '../value.ts'
 import { aggregates } from './aggregates.ts'
 import { applications } from './applications.ts'
@@ -18,24 +22,33 @@ export const eventTable = {
 export type EventTable = typeof eventTable
 export type EventName = keyof EventTable
 
-/** What must and may be said with an event. Values are those of rows; the table says what they are. */
-export type EventParameters<Name extends EventName> = Name extends EventName
-  ? {
-      readonly [
-        Parameter in keyof EventTable[Name]['parameters'] as IsOptional<Name, Parameter> extends true
-          ? never
-          : Parameter
-      ]: Value
-    } & {
-      readonly [
-        Parameter in keyof EventTable[Name]['parameters'] as IsOptional<Name, Parameter> extends true
-          ? Parameter
-          : never
-      ]?: Value
-    }
-  : never
+/** An event that one resource declares for itself. */
+export interface OwnEvent extends EventEntry {
+  readonly name: string
+}
 
-type IsOptional<
-  Name extends EventName,
-  Parameter extends keyof EventTable[Name]['parameters'],
-> = EventTable[Name]['parameters'][Parameter] extends `${string}?` ? true : false
+/** What events are logged by: names of rows of the table, and rows of a resource. */
+export type AnyEvent = EventName | OwnEvent
+
+/**
+ * The events that a resource declares for itself. They are given to `define`, and are then as good as rows of the table.
+ *
+ *   const events = ownEvents({ 'app.log.err': { severity: 'error', … } })
+ *   cluster.event(events['app.log.err'], { event_description: 'Out of tape.' })
+ */
+export function ownEvents<const Rows extends Readonly<Record<string, EventEntry>>>(rows: Rows): NamedRows<Rows> {
+  return namedRows(rows)
+}
+
+/** What must and may be said with an event. Values are those of rows; the table says what they are. */
+export type EventParameters<Of extends AnyEvent> = Of extends EventName
+  ? ParametersOf<EventTable[Of]>
+  : ParametersOf<Of>
+
+type ParametersOf<Row> = Row extends { readonly parameters: infer Parameters } ? Said<Parameters> : never
+
+type Said<Parameters> = {
+  readonly [Name in keyof Parameters as Parameters[Name] extends `${string}?` ? never : Name]: Value
+} & {
+  readonly [Name in keyof Parameters as Parameters[Name] extends `${string}?` ? Name : never]?: Value
+}

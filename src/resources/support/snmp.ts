@@ -1,6 +1,8 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
 import { singletonActs } from '../../core/singleton.ts'
 import { failure } from '../../model/failure.ts'
+import { invalid } from '../../model/failures/forms.ts'
+import { ownFailures } from '../../model/failures/index.ts'
 import { flag, text } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
 
@@ -45,14 +47,22 @@ const snmpResource = resource({
   },
 })
 
-export const snmp: Behaviour<typeof snmpResource> = define(
-  snmpResource,
-  singletonActs('support/snmp', {
+const failures = ownFailures({
+  trapsNotSent: invalid(
+    'trigger_test_trap',
+    'Traps are not sent yet, so a test trap is not possible.',
+    'Do not ask for test traps.',
+  ),
+})
+
+export const snmp: Behaviour<typeof snmpResource> = define(snmpResource, {
+  failures,
+  ...singletonActs('support/snmp', {
     example: { contact: 'operators@example.com', location: 'Room 4' },
     check(_cluster, row) {
       const { trigger_test_trap: isTest, ...rest } = row
-      if (isTest === true) throw failure('trapsNotSent')
+      if (isTest === true) throw failure(failures.trapsNotSent)
       return rest
     },
   }),
-)
+})

@@ -126,7 +126,7 @@ export async function insistOnNothingKept(cluster: Cluster, volume: string): Pro
         why.code,
         `The volume cannot go before its snapshot "${snapshot['name']}". ${why.message}`,
         {},
-        why.entryName,
+        why.row,
       )
     }
   }

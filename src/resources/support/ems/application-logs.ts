@@ -1,16 +1,9 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
-import type { EventName } from '../../../model/events/index.ts'
+import { ownEvents } from '../../../model/events/index.ts'
 import { inline } from '../../../core/verb.ts'
 import { count, flag, oneOf, text } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { textOf } from '../../../model/value.ts'
-
-const EVENTS = {
-  emergency: 'app.log.emerg',
-  alert: 'app.log.alert',
-  error: 'app.log.err',
-  notice: 'app.log.notice',
-} as const satisfies Readonly<Record<string, EventName>>
 
 const word = (doc: string) => ({ doc, kind: text({ charactersMax: 255 }), set: 'create' }) as const
 
@@ -51,7 +44,49 @@ const applicationLogsResource = resource({
   },
 })
 
+/** What an application says of an event. */
+const said = {
+  computer_name: 'text?',
+  event_source: 'text?',
+  app_version: 'text?',
+  event_id: 'text?',
+  category: 'text?',
+  event_description: 'text?',
+} as const
+
+const events = ownEvents({
+  'app.log.emerg': {
+    severity: 'emergency',
+    message: 'An application reported an emergency.',
+    action: 'Look at the application that logged it.',
+    parameters: said,
+    trap: 500,
+  },
+  'app.log.alert': {
+    severity: 'alert',
+    message: 'An application reported an alert.',
+    action: 'Look at the application that logged it.',
+    parameters: said,
+    trap: 501,
+  },
+  'app.log.err': {
+    severity: 'error',
+    message: 'An application reported an error.',
+    action: 'Look at the application that logged it.',
+    parameters: said,
+    trap: 502,
+  },
+  'app.log.notice': {
+    severity: 'notice',
+    message: 'An application reported a notice.',
+    action: 'None.',
+    parameters: said,
+    trap: 503,
+  },
+})
+
 export const applicationLogs: Behaviour<typeof applicationLogsResource> = define(applicationLogsResource, {
+  events,
   rows: () => Promise.resolve([]),
   create: inline({
     example: { computer_name: 'host1', event_source: 'backup', event_description: 'A backup has ended.' },
@@ -61,9 +96,8 @@ export const applicationLogs: Behaviour<typeof applicationLogsResource> = define
       async run(cluster, { input }) {
         const { severity, autosupport_required: _report, ...said } = input
         const parameters = Object.fromEntries(Object.entries(said).map(([name, value]) => [name, textOf(value)]))
-        await cluster.commit([
-          cluster.event(EVENTS[textOf(severity) as keyof typeof EVENTS] ?? 'app.log.notice', parameters),
-        ])
+        const event = Object.values(events).find((one) => one.severity === severity) ?? events['app.log.notice']
+        await cluster.commit([cluster.event(event, parameters)])
       },
     },
   }),

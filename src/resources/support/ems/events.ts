@@ -1,6 +1,7 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
+import type { Cluster } from '../../../core/cluster.ts'
 import type { EventEntry } from '../../../model/events/entry.ts'
-import { eventTable } from '../../../model/events/index.ts'
+import { listEvents } from '../../../core/tables.ts'
 import { logEntry, logPages } from '../../../core/read/log-pages.ts'
 import { count, each, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
@@ -48,17 +49,24 @@ export const events: Behaviour<typeof eventsResource> = define(eventsResource, {
   async rows(cluster, { index }) {
     const [node] = await cluster.rows('cluster/nodes')
     const entry = await logEntry(cluster.catalog, 'events', Number(index))
-    return entry === undefined ? [] : [rowOf(entry, node)]
+    return entry === undefined ? [] : [rowOf(entry, node, kindsOf(cluster))]
   },
   async *rowPages(cluster) {
     const [node] = await cluster.rows('cluster/nodes')
-    for await (const page of logPages(cluster.catalog, 'events')) yield page.map((entry) => rowOf(entry, node))
+    const kinds = kindsOf(cluster)
+    for await (const page of logPages(cluster.catalog, 'events')) yield page.map((entry) => rowOf(entry, node, kinds))
   },
 })
 
-function rowOf({ id, timeMs, body }: LogEntry, node: Row | undefined): Row {
+type Kinds = ReadonlyMap<string, EventEntry>
+
+function kindsOf(cluster: Cluster): Kinds {
+  return new Map(listEvents(cluster.behaviours.values()))
+}
+
+function rowOf({ id, timeMs, body }: LogEntry, node: Row | undefined, kinds: Kinds): Row {
   const { name, ...parameters } = body as Row
-  const event = (eventTable as Readonly<Record<string, EventEntry>>)[textOf(name)]
+  const event = kinds.get(textOf(name))
   return {
     index: id,
     time: timeMs,

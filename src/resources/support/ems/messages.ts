@@ -1,5 +1,5 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
-import { eventTable } from '../../../model/events/index.ts'
+import { listEvents } from '../../../core/tables.ts'
 import { flag, oneOf, text } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 
@@ -38,9 +38,9 @@ const emsMessagesResource = resource({
 })
 
 export const emsMessages: Behaviour<typeof emsMessagesResource> = define(emsMessagesResource, {
-  rows: () =>
+  rows: (cluster) =>
     Promise.resolve(
-      Object.entries(eventTable).map(([name, event]) => ({
+      listEvents(cluster.behaviours.values()).map(([name, event]) => ({
         name,
         severity: event.severity,
         description: event.message,

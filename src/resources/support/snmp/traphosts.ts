@@ -2,6 +2,9 @@ import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainCreate, plainRemove } from '../../../core/plain.ts'
 import { failure } from '../../../model/failure.ts'
+import { errno } from '../../../model/failures/errno.ts'
+import { invalid } from '../../../model/failures/forms.ts'
+import { ownFailures } from '../../../model/failures/index.ts'
 import { address, Misfit, text } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { namesBy } from '../../../model/naming.ts'
@@ -33,7 +36,17 @@ const snmpTraphostsResource = resource({
   },
 })
 
+const failures = ownFailures({
+  traphostUserUnknown: invalid(
+    'user.name',
+    'There is no SNMP user of version 3 named "{name}".',
+    'Make the SNMP user first.',
+    { code: '9043991', errno: errno.objectNotFound },
+  ),
+})
+
 export const snmpTraphosts: Behaviour<typeof snmpTraphostsResource> = define(snmpTraphostsResource, {
+  failures,
   create: plainCreate(SNMP_TRAPHOSTS, {
     example: { host: 'traps.example.com' },
     async check(cluster, row) {
@@ -45,7 +58,7 @@ export const snmpTraphosts: Behaviour<typeof snmpTraphostsResource> = define(snm
         (one) => one['name'] === user && one['authentication_method'] !== 'community',
       )
       if (user !== '' && known === undefined) {
-        throw failure('traphostUserUnknown', { name: user })
+        throw failure(failures.traphostUserUnknown, { name: user })
       }
       const { host } = row
       const whole = isAddress(host) ? { ...row, ip_address: host } : row

@@ -4,6 +4,8 @@ import { plainCreate, plainModify, plainRemove } from '../../../core/plain.ts'
 import { sealSecrets } from '../../../core/access/sealed.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { failure } from '../../../model/failure.ts'
+import { inUse, invalid } from '../../../model/failures/forms.ts'
+import { ownFailures } from '../../../model/failures/index.ts'
 import { address, oneOf, secret, text, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textOf } from '../../../model/value.ts'
@@ -120,7 +122,26 @@ const snmpUsersResource = resource({
   },
 })
 
+const failures = ownFailures({
+  snmpUserInUse: inUse(
+    undefined,
+    'The trap host "{host}" uses the user. Delete the trap host first.',
+    'Delete the trap host first.',
+  ),
+  snmpOwnerUnknown: invalid('owner', 'The owner is neither an SVM nor the cluster.', 'Name an SVM or the cluster.', {
+    code: '2621475',
+  }),
+  communityFieldUnfit: invalid('{field}', '"{field}" is not allowed for a community.', 'Leave the field out.'),
+  snmpProtocolMissing: invalid('{field}', '"{field}" requires a protocol.', 'Choose a protocol first.'),
+  privacyWithoutAuthentication: invalid(
+    'snmpv3.privacy_protocol',
+    'Encryption requires authentication.',
+    'Choose an authentication protocol, too.',
+  ),
+})
+
 export const snmpUsers: Behaviour<typeof snmpUsersResource> = define(snmpUsersResource, {
+  failures,
   derive: [owner],
   create: plainCreate(SNMP_USERS, {
     example: { name: 'watchers', authentication_method: 'community' },
@@ -134,7 +155,9 @@ export const snmpUsers: Behaviour<typeof snmpUsersResource> = define(snmpUsersRe
     },
   }),
   modify: plainModify(SNMP_USERS, { exampleChange: { comment: 'Read by the monitoring system' } }),
-  remove: plainRemove(SNMP_USERS, { inUse: ({ row }) => failure('snmpUserInUse', { host: textOf(row['host']) }) }),
+  remove: plainRemove(SNMP_USERS, {
+    inUse: ({ row }) => failure(failures.snmpUserInUse, { host: textOf(row['host']) }),
+  }),
 })
 
 /** The engine of the cluster, as RFC 3411 has it: the enterprise, a 5 for what comes next, and octets of its own. */
@@ -152,7 +175,7 @@ async function owned(cluster: Cluster, row: DraftOf<'support/snmp/users'>): Prom
   if (given === self?.['uuid'] || (given === undefined && (name === '' || name === self?.['name']))) return rest
   const svm = await cluster.find('svm/svms', uuid ?? '')
   if (svm === undefined || (name !== '' && svm['name'] !== name)) {
-    throw failure('snmpOwnerUnknown')
+    throw failure(failures.snmpOwnerUnknown)
   }
   return { ...rest, 'owner.uuid': uuid ?? '' }
 }
@@ -162,7 +185,7 @@ function withVersion3(row: DraftOf<'support/snmp/users'>): Row {
   const method = row['authentication_method'] ?? ''
   const given = Object.keys(row).find((path) => path.startsWith('snmpv3.'))
   if (method === 'community') {
-    if (given !== undefined) throw failure('communityFieldUnfit', { field: given })
+    if (given !== undefined) throw failure(failures.communityFieldUnfit, { field: given })
     return row
   }
   const proof = (row['snmpv3.authentication_protocol'] ?? '') || 'none'
@@ -173,11 +196,11 @@ function withVersion3(row: DraftOf<'support/snmp/users'>): Row {
   ] as const) {
     if (protocol !== 'none' && row[path] === undefined) throw failure('fieldRequired', { field: path })
     if (protocol === 'none' && row[path] !== undefined) {
-      throw failure('snmpProtocolMissing', { field: path })
+      throw failure(failures.snmpProtocolMissing, { field: path })
     }
   }
   if (proof === 'none' && privacy !== 'none') {
-    throw failure('privacyWithoutAuthentication')
+    throw failure(failures.privacyWithoutAuthentication)
   }
   return { ...row, 'snmpv3.authentication_protocol': proof, 'snmpv3.privacy_protocol': privacy }
 }
