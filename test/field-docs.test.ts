@@ -4,12 +4,14 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Behaviour } from '../src/core/behaviour.ts'
+import { argumentsOf } from '../src/model/arguments.ts'
 import type { Kind } from '../src/model/kinds/index.ts'
-import type { Resource } from '../src/model/resource.ts'
 import { behaviours } from '../src/resources/index.ts'
 
 interface Documented {
   readonly type: string
+  readonly noun: string
   readonly path: string
   readonly doc: string
   /** Words that the doc may refer to by `it` once it has named them. */
@@ -17,7 +19,7 @@ interface Documented {
   readonly kind?: Kind
 }
 
-const all = behaviours.flatMap(({ resource }) => documented(resource))
+const all = behaviours.flatMap(documented)
 
 test('no doc begins with a pronoun, or with a clause for its subject', () => {
   const opening =
@@ -31,6 +33,14 @@ test('no doc begins with a pronoun, or with a clause for its subject', () => {
 
 test('a doc names what it means by "it", "its" or "those"', () => {
   assert.deepEqual(failing(hasDanglingPronoun), [], 'Name the subject before the pronoun.')
+})
+
+test('a doc says of what the job, the move or the run is that it means', () => {
+  assert.deepEqual(
+    failing(({ noun, doc }) => hasDanglingArticle(noun, doc)),
+    [],
+    'Say of what: the move of the volume.',
+  )
 })
 
 test('a doc says what happens with terms of the field', () => {
@@ -76,10 +86,11 @@ function bareWords(path: string, schema: unknown): string[] {
   ]
 }
 
-function documented(resource: Resource): Documented[] {
+function documented({ resource, readArgs, create, modify, remove, actions = {} }: Behaviour): Documented[] {
   const { type, noun } = resource
   const at = (path: string, doc: string, kind?: Kind): Documented => ({
     type,
+    noun,
     path,
     doc,
     subjects: wordsOf(`${noun} ${path}`),
@@ -95,7 +106,19 @@ function documented(resource: Resource): Documented[] {
     at('', resource.doc),
     ...[...resource.groups].map(([path, doc]) => at(path, doc)),
     ...[...resource.fields.values()].flatMap(({ path, doc, kind }) => within(path, doc, kind)),
+    ...[readArgs, ...[create, modify, remove, ...Object.values(actions)].map((verb) => verb?.args)].flatMap((args) =>
+      [...argumentsOf(args).values()].flatMap(({ path, doc, kind }) => within(`?${path}`, doc, kind)),
+    ),
+    ...Object.entries(actions).map(([name, { doc }]) => at(`${name}()`, doc)),
   ]
+}
+
+/** Whether it says "the move" where neither the resource nor the doc says which one. */
+function hasDanglingArticle(noun: string, doc: string): boolean {
+  const found =
+    /\bthe (?<what>job|move|request|run|scan|search|step|task|thing|transfer|upload)\b(?! (of|that|to)\b)/i.exec(doc)
+  const what = found?.groups?.['what'] ?? ''
+  return found !== null && !wordsOf(`${noun} ${doc.slice(0, found.index)}`).has(what.toLowerCase())
 }
 
 /** Whether the first sentence has a pronoun before anything that it could stand for. */

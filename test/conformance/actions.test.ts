@@ -62,6 +62,15 @@ suite('actions', async () => {
       await done('POST', `${volume}/snapshots`, { name: 'snap_example' })
       return volume
     },
+    async 'a bucket with a snapshot "snap-example"'() {
+      const buckets = '/api/protocols/s3/buckets'
+      const name = `bucket-action-${++made}`
+      await done('POST', buckets, { name, 'svm.name': 'svm1', 'volume.name': 'vol1', size: '1g' })
+      const svm = await cluster.uuidOf('/api/svm/svms', 'svm1')
+      const bucket = `/api/protocols/s3/services/${svm}/buckets/${await cluster.uuidOf(buckets, name)}`
+      await done('POST', `${bucket}/snapshots`, { name: 'snap-example' })
+      return bucket
+    },
     'an aggregate "aggr2"': async () => {
       const aggregates = '/api/storage/aggregates'
       const { body } = await call('GET', `${aggregates}?name=aggr2`)

@@ -91,12 +91,12 @@ const faultsResource = resource({
       set: 'always',
     },
     code: {
-      doc: 'The error code of the response or the job.',
+      doc: 'The error code of responses and jobs that the fault breaks.',
       kind: count({ min: 1, max: CODE_MAX }),
       set: 'always',
     },
     message: {
-      doc: 'The error message of the response or the job.',
+      doc: 'The error message of responses and jobs that the fault breaks.',
       kind: text({ charactersMax: 1024 }),
       set: 'always',
     },

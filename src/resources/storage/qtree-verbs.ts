@@ -28,7 +28,7 @@ function defaultQtree(volume: Volume): Qtree {
 export const createQtree = inline({
   args: {
     synchronous: {
-      doc: 'Whether to wait until the qtree exists. Accepted without effect: the request always waits.',
+      doc: 'Whether to wait until the qtree exists. Accepted without effect: requests always wait.',
       kind: flag(),
     },
   },

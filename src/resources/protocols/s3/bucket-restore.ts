@@ -1,58 +1,84 @@
 /** Takes a whole bucket back to a snapshot: `PATCH …/buckets/{uuid}?restore_to.snapshot.name=…`. */
+import { action, type Acting } from '../../../core/action.ts'
 import type { Cluster } from '../../../core/cluster.ts'
-import { inline, type Work, type Changing, type Plan } from '../../../core/verb.ts'
+import { type Changing, inline, type Plan, type Work } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { text } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
 import type { DraftOf } from '../../../model/rows.ts'
-import { leaveRange, restoreRange, type RangeInput } from '../../storage/volumes/range-restore.ts'
+import { leaveRange, restoreRange, type RangeInput, type RangeMemo } from '../../storage/volumes/range-restore.ts'
 import { changeBucket, modifyBucket } from './bucket-verbs.ts'
 import { findSnapshot } from './bucket-snapshots.ts'
-
-/** What is given of the bucket, or the range that is restored. */
-type Input = DraftOf<'protocols/s3/buckets'> & { readonly $range?: RangeInput }
+import type { BUCKETS } from './types.ts'
 
 const restoreArgs = {
-  'restore_to.snapshot.name': {
+  'snapshot.name': {
     doc: 'The name of the snapshot to restore the bucket from. Newer snapshots are kept.',
     kind: text(),
   },
-  'restore_to.snapshot.uuid': {
+  'snapshot.uuid': {
     doc: 'The UUID of the snapshot to restore the bucket from. Newer snapshots are kept.',
     kind: text(),
   },
 } as const satisfies Fields
 
-/** Changes a bucket inline, as elsewhere. With these arguments it is a job, and changes nothing else. */
-export const modifyOrRestoreBucket = inline({
-  isJob: 'when long',
+/** Arguments of a change that ask for it. */
+const queryArgs = {
+  'restore_to.snapshot.name': restoreArgs['snapshot.name'],
+  'restore_to.snapshot.uuid': restoreArgs['snapshot.uuid'],
+} as const satisfies Fields
+
+type RestoreInput = { readonly $range: RangeInput }
+
+export const restoreBucket = action({
+  doc: 'Restores the bucket from one of its snapshots, or from one of its volume. Newer snapshots are kept.',
+  danger: 'destructive',
   args: restoreArgs,
-  async plan(cluster, request: Changing<'protocols/s3/buckets', typeof restoreArgs>): Promise<Plan<Input>> {
-    const { row, draft, args } = request
-    const name = args['restore_to.snapshot.name']
-    const uuid = args['restore_to.snapshot.uuid']
-    if (name === undefined && uuid === undefined) return modifyBucket.plan(cluster, request)
-    if (Object.keys(draft).length > 0) {
-      throw failure('restoreWithChanges')
-    }
-    const snapshot = await findSnapshot(cluster, row, { name, uuid })
-    const volume = row['volume.uuid'] ?? ''
-    if ((await cluster.row('storage/volumes', volume))['state'] === 'offline') {
-      throw failure('bucketVolumeOffline')
-    }
-    const range: RangeInput = { bucket: row['uuid'], snapshot, prefix: '' }
-    const input = { 'svm.uuid': row['svm.uuid'] ?? '', $range: range }
-    return { key: range.bucket, input, locks: [`volume:${volume}`], isLong: true }
+  example: { 'snapshot.name': 'snap-example' },
+  needs: 'a bucket with a snapshot "snap-example"',
+  spelled: {
+    asks: { 'restore_to.snapshot.name': 'any', 'restore_to.snapshot.uuid': 'any' },
+    args: { 'snapshot.name': 'restore_to.snapshot.name', 'snapshot.uuid': 'restore_to.snapshot.uuid' },
+    alone: () => failure('restoreWithChanges'),
   },
+  async plan(cluster, { row, args }: Acting<typeof BUCKETS, typeof restoreArgs>) {
+    const snapshot = await findSnapshot(cluster, row, { name: args['snapshot.name'], uuid: args['snapshot.uuid'] })
+    const volume = row['volume.uuid'] ?? ''
+    if ((await cluster.row('storage/volumes', volume))['state'] === 'offline') throw failure('bucketVolumeOffline')
+    const $range: RangeInput = { bucket: row['uuid'], snapshot, prefix: '' }
+    return { key: row['uuid'], input: { 'svm.uuid': row['svm.uuid'], $range }, locks: [`volume:${volume}`] }
+  },
+  steps: [{ name: 'restore', run: restore, undo: leave }],
+})
+
+async function restore(cluster: Cluster, work: Work<RestoreInput, RangeMemo>): Promise<void> {
+  await restoreRange(cluster, work, work.input.$range)
+}
+
+async function leave(cluster: Cluster, work: Work<RestoreInput, RangeMemo>): Promise<void> {
+  await leaveRange(cluster, work, work.input.$range)
+}
+
+/** A change, or the range of a restore. */
+type ChangeInput = DraftOf<typeof BUCKETS> & Partial<RestoreInput>
+
+/** A change of a bucket whose arguments may ask for a restore. */
+export const modifyOrRestoreBucket = inline({
+  // The restore does.
+  isJob: 'when long',
+  args: queryArgs,
+  plan: (cluster, request: Changing<typeof BUCKETS, typeof queryArgs>): Promise<Plan<ChangeInput>> =>
+    modifyBucket.plan(cluster, request),
   step: {
     name: 'write record',
-    async run(cluster: Cluster, work: Work<Input>) {
-      const { $range: range, ...draft } = work.input
-      await (range === undefined ? changeBucket(cluster, work.key, () => draft) : restoreRange(cluster, work, range))
+    // Before a restore was an action, a change of this one step was its job. An upgrade may find one that was interrupted.
+    async run(cluster, work: Work<ChangeInput>) {
+      const { $range, ...draft } = work.input
+      await ($range === undefined ? changeBucket(cluster, work.key, () => draft) : restoreRange(cluster, work, $range))
     },
-    async undo(cluster: Cluster, work: Work<Input>) {
-      const { $range: range } = work.input
-      if (range !== undefined) await leaveRange(cluster, work, range)
+    async undo(cluster, work: Work<ChangeInput>) {
+      const { $range } = work.input
+      if ($range !== undefined) await leaveRange(cluster, work, $range)
     },
   },
 })

@@ -13,15 +13,15 @@ const auditMessagesResource = resource({
   columns: ['timestamp', 'user', 'input', 'state', 'message', 'location'],
   fields: {
     index: { doc: 'The index of the message. Later messages have a higher index.', kind: count() },
-    timestamp: { doc: 'When the request arrived.', kind: time() },
-    user: { doc: 'The user who sent the request.', kind: text() },
-    location: { doc: 'The address that the request came from.', kind: text() },
-    input: { doc: 'The method and the path of the request.', kind: text() },
+    timestamp: { doc: 'When the audited request arrived.', kind: time() },
+    user: { doc: 'The user who sent the audited request.', kind: text() },
+    location: { doc: 'The address that the audited request came from.', kind: text() },
+    input: { doc: 'The method and the path of the audited request.', kind: text() },
     state: {
-      doc: 'The result of the request.',
+      doc: 'The result of the audited request.',
       kind: oneOf({ success: 'The request succeeded.', error: 'The request failed.' }),
     },
-    message: { doc: 'The object of the request, or why the request failed.', kind: text() },
+    message: { doc: 'The object of the audited request, or why the request failed.', kind: text() },
   },
 })
 

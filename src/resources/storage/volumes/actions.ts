@@ -18,7 +18,7 @@ import { plannedRestore, restore, restoreActionArgs, restoreSpelling, undoRestor
 
 const steeringArgs = {
   state: {
-    doc: 'What the move is to do.',
+    doc: 'How the move of the volume goes on.',
     kind: oneOf({
       aborted: 'The move is canceled.',
       paused: 'The move is paused.',
@@ -32,7 +32,7 @@ const steeringArgs = {
 
 const runArgs = {
   scan_old_data: {
-    doc: 'Whether the run retries data that could not be reduced before.',
+    doc: 'Whether the efficiency run retries data that could not be reduced before.',
     kind: flag(),
     default: false,
   },

@@ -76,7 +76,7 @@ export const efficiencyFields = {
     since: '9.9.1',
   },
   'efficiency.scanner.scan_old_data': {
-    doc: 'Whether the run retries data that could not be reduced before.',
+    doc: 'Whether an efficiency run of the volume retries data that could not be reduced before.',
     kind: flag(),
     set: 'modify',
     since: '9.9.1',

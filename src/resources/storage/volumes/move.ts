@@ -66,7 +66,7 @@ export const validateOnly = {
 const moveArgs = {
   aggregate: { doc: 'The aggregate that the volume is moved to.', ref: 'storage/aggregates', required: true },
   state: {
-    doc: 'How the move begins: `replicating`, or `cutover_wait` to delay the cutover. Default: `replicating`.',
+    doc: 'How the move of the volume begins: `replicating`, or `cutover_wait` to delay the cutover. Default: `replicating`.',
     kind: movementFields['movement.state'].kind,
   },
   cutover_window: {

@@ -82,7 +82,7 @@ export const movementFields = {
     isExpensive: true,
   },
   'movement.percent_complete': {
-    doc: 'The part of the data that the move has copied, in percent.',
+    doc: 'The part of the data that the move of the volume has copied, in percent.',
     kind: percent({ max: 100 }),
     isExpensive: true,
   },
@@ -94,7 +94,7 @@ export const movementFields = {
     isExpensive: true,
   },
   'movement.tiering_policy': {
-    doc: 'Which data the move tiers to a cloud store. Always `none`.',
+    doc: 'Which data of the volume a move tiers to a cloud store. Always `none`.',
     kind: oneOf({ none: 'No data.' }),
     set: 'modify',
     isExpensive: true,

@@ -4,7 +4,7 @@ import { aggregatesField, bucketFaces, bucketFields, bucketUsual } from '../buck
 import { bucketUse, removeBucket } from '../bucket-verbs.ts'
 import { createWithVolume } from '../bucket-volumes.ts'
 import { BUCKETS } from '../types.ts'
-import { modifyOrRestoreBucket } from '../bucket-restore.ts'
+import { modifyOrRestoreBucket, restoreBucket } from '../bucket-restore.ts'
 
 const svmBucketsResource = resource({
   path: '/protocols/s3/services/{svm.uuid}/buckets',
@@ -22,5 +22,6 @@ export const svmBuckets: Behaviour<typeof svmBucketsResource> = define(svmBucket
   derive: [bucketUse, bucketUsual],
   create: createWithVolume,
   modify: modifyOrRestoreBucket,
+  actions: { restore: restoreBucket },
   remove: removeBucket,
 })
