@@ -4,6 +4,7 @@
  */
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { STAGING } from '../src/engines/backup/put-back.ts'
 import { syncFolder } from '../src/engines/durable-file.ts'
 import { FileLock, LockHeld } from '../src/engines/sqlite/lock.ts'
 import { reasonOf, StartFailure } from './failures.ts'
@@ -71,6 +72,7 @@ function isWithoutCatalog(): boolean {
   if (size !== undefined && size > 0) return false
   const trace = [
     places.clusterKey,
+    STAGING,
     ...[...CATALOG_TRACES].map((suffix) => `${places.catalog}${suffix}`),
     ...namesIn(join(places.aggregate, 'volumes')).map((tree) => join(places.aggregate, 'volumes', tree)),
   ].find((place) => isThere(place))

@@ -6,11 +6,12 @@
  */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { places } from '../../bin/parts.ts'
+import { putBack } from '../../src/engines/backup/put-back.ts'
 import { BackupStore } from '../../src/engines/backup/store.ts'
 import { takeBackup } from '../../src/engines/backup/take.ts'
 import { send } from '../../src/s3/test-plane.ts'
@@ -18,7 +19,7 @@ import { asText, recordsOf } from '../support/body.ts'
 import { killAll, run, SMALL, startWith, type Started } from '../support/started.ts'
 import { addChanges, restCatalog } from './damaged-folder/catalog.ts'
 import { diceOf } from './damaged-folder/dice.ts'
-import { KINDS, kindOf, VICTIMS, type Victim } from './damaged-folder/kinds.ts'
+import { KINDS, kindOf, LEFT, VICTIMS, type Victim } from './damaged-folder/kinds.ts'
 import { damage, WAYS, type Way } from './damaged-folder/ways.ts'
 import { ENVIRONMENT, filesIn, makeWhole, withoutSockets, type Whole } from './damaged-folder/whole.ts'
 import { canSeeProcesses, until } from './processes.ts'
@@ -63,7 +64,7 @@ describe('a data folder with everything in it', { skip }, () => {
   it('has a file of each kind that is damaged below, and none of another kind', () => {
     insistOnKinds(whole.kept)
     const kinds = new Set(filesIn(whole.kept).map((file) => kindOf(file)?.name))
-    const missing = KINDS.filter(({ name, end }) => end !== 'unread' && !kinds.has(name))
+    const missing = [...KINDS, ...LEFT].filter(({ name, end }) => end !== 'unread' && !kinds.has(name))
     assert.deepEqual(missing, [])
   })
 
@@ -85,6 +86,29 @@ describe('a data folder with everything in it', { skip }, () => {
       }
     })
   }
+
+  it('is not served while a restore into it is half-done', async () => {
+    const folder = copyOf()
+    for (const left of ['restoring', 'replaced-1000']) rmSync(join(folder, left), { recursive: true })
+    const store = BackupStore.forWriting(join(root, 'backup-to-restore'))
+    const identify = () => Promise.resolve({ uuid: 'u', name: 'n' })
+    const { name } = await takeBackup(store, { data: folder, ...places }, { madeMs: 1000, identify })
+    // The certificates cannot be moved aside.
+    const inTheWay = join(folder, 'replaced-2000/certificates')
+    mkdirSync(join(inTheWay, 'something'), { recursive: true })
+    const prepare = () => Promise.resolve()
+    await assert.rejects(putBack(store, { name, data: folder, nowMs: 2000, movesAside: true, prepare }), /ENOTEMPTY/)
+    await refused(folder, /The catalog .* is missing, but cluster\.key is there/, false)
+    for (const path of ['aggr1/volumes', 'cluster.key', 'certificates', 'credentials.env']) {
+      rmSync(join(folder, path), { recursive: true, force: true })
+    }
+    await refused(folder, /The catalog .* is missing, but restoring is there/, false)
+    rmSync(inTheWay, { recursive: true })
+    await putBack(store, { name, data: folder, nowMs: 3000, movesAside: true, prepare })
+    store.close()
+    assert.ok(existsSync(join(folder, 'catalog/catalog.db')) && existsSync(join(folder, 'cluster.key')))
+    assert.ok(!existsSync(join(folder, 'restoring')))
+  })
 
   async function refused(folder: string, says: RegExp, mayBeServed: boolean): Promise<void> {
     const state = stateOf(folder)
@@ -162,6 +186,10 @@ describe('a data folder with everything in it', { skip }, () => {
         const isDamaged = damage(way, at(file), dice, { older: join(whole.older, file), partner })
         if (isLabel) isSecondDamaged = isDamaged && way !== 'flipped'
       }
+      for (const [n, { file, partner }] of whole.left.files.entries()) {
+        if (existsSync(at(file)))
+          damage(wayOf(n), at(file), dice, { older: join(whole.older, file), partner: at(partner) })
+      }
       rmSync(at('run'), { recursive: true, force: true })
       const product = await startWith(['--data', folder], ENVIRONMENT)
       const { body } = await product.rest.get('/api/storage/aggregates?fields=state&order_by=name')
@@ -169,6 +197,11 @@ describe('a data folder with everything in it', { skip }, () => {
       assert.equal(states[0], 'online')
       if (isSecondDamaged) assert.equal(states[1], 'offline')
       await checkObjects(product, damaged)
+      // Who asks what packs come to has trees listed, and with that those on their way out removed.
+      await product.rest.get('/api/storage/aggregates?fields=packs')
+      for (const { file } of whole.left.files) {
+        if (kindOf(file)?.goes === true) await until(`${file} is gone`, () => !existsSync(at(file)))
+      }
       product.kill('SIGTERM')
       assert.equal(await product.ended, 0, product.said())
       insistOnKinds(folder)
@@ -185,6 +218,11 @@ describe('a data folder with everything in it', { skip }, () => {
     }
     const touched = new Map<string, Victim>()
     for (const victim of damaged.keys()) for (const path of whole.victims[victim].paths) touched.set(path, victim)
+    for (const path of whole.left.paths) {
+      // Where its file is swapped with one that was to take its place, that is put back.
+      const isServed = async () => (await send({ url: product.s3Http }, 'GET', path, {})).status === 200
+      await until(`${path} is served`, () => isServed().catch(() => false))
+    }
     const failed = new Set<Victim>()
     for (const [path, content] of whole.objects) {
       const victim = touched.get(path)

@@ -10,7 +10,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { BackupFailure } from './failure.ts'
 import { type BackupStore, namesIn, type StoredFile, syncFolder } from './store.ts'
 
-const STAGING = 'restoring'
+/** Where the copy is made, within the data folder. It is there until all of it is in place. */
+export const STAGING = 'restoring'
 const AGGREGATE_LABEL = 'aggregate.json'
 
 export interface PutBack {
@@ -52,7 +53,11 @@ export async function putBack(
   insistOnWhole(join(staging, catalog.path))
   await prepare(join(staging, catalog.path))
   const aside = inTheWay.length === 0 ? undefined : join(data, `replaced-${nowMs}`)
-  for (const path of inTheWay) move(join(data, path), join(aside ?? '', path))
+  // The catalog first: what is left would be served by a start with keys or certificates that are missing.
+  const isCatalog = (path: string) => path === dirname(catalog.path)
+  for (const path of inTheWay.toSorted((a, b) => Number(isCatalog(b)) - Number(isCatalog(a)))) {
+    move(join(data, path), join(aside ?? '', path))
+  }
   for (const label of labels) {
     if (!existsSync(join(data, label.path))) move(join(staging, label.path), join(data, label.path))
   }

@@ -37,6 +37,7 @@ import { claimFolder, insistOnClaim, KnownClaim, releaseFolder } from './claim.t
 import { codeOf, volumesFailure } from './failures.ts'
 import { FanOut } from './fan-out.ts'
 import { FolderSync } from './folder-sync.ts'
+import { settleReplacement } from './left-replacements.ts'
 import { emptyLostAndFound, moveToLostAndFound } from './lost-and-found.ts'
 import { NewFile } from './new-file.ts'
 import { Packer } from './packing.ts'
@@ -286,6 +287,7 @@ export class DirectoryVolumes implements Volumes {
 
   async *blobs(volume: string, manner: Pick<Manner, 'between'> = {}): AsyncGenerator<string> {
     const tree = this.#objects(volume)
+    const syncFolder = (folder: string) => this.#sync.sync(folder)
     let folders: string[]
     try {
       folders = await readdir(tree)
@@ -296,10 +298,13 @@ export class DirectoryVolumes implements Volumes {
       try {
         for await (const { name } of await opendir(join(tree, folder))) {
           if (BLOB.test(name)) yield name
-          else if (REPLACEMENT.test(name) && !name.endsWith(this.#mark))
-            await unlink(join(tree, folder, name)).catch(noLoss)
+          if (!REPLACEMENT.test(name) || name.endsWith(this.#mark)) continue
+          const left = { aggregate: this.#aggregate, tree: volume, path: join(tree, folder, name), syncFolder }
+          await settleReplacement(left, manner)
         }
       } catch (failure) {
+        // That of `between` is the caller's.
+        if (codeOf(failure) === '') throw failure
         // The volume is being removed meanwhile.
         if (codeOf(failure) !== 'ENOENT') throw volumesFailure(failure, `Volume ${volume}`)
       }
@@ -443,9 +448,6 @@ export class DirectoryVolumes implements Volumes {
     return join(this.#objects(volume), blob.slice(-2), blob)
   }
 }
-
-/** It is left for the next time. */
-function noLoss(): void {}
 
 async function namesIn(folder: string): Promise<string[]> {
   try {

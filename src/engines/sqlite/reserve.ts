@@ -42,6 +42,7 @@ export class Reserve {
   constructor(catalog: string) {
     this.#file = `${catalog}-reserve`
     this.#folder = dirname(catalog)
+    rmSync(besideOf(this.#file), { force: true })
     this.#isHeld = (statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0) > NOTE_BYTES
   }
 
@@ -99,7 +100,7 @@ export class Reserve {
     if (this.isHeld) return true
     if (nowMs - this.#lookedMs < LOOK_EVERY_MS) return false
     this.#lookedMs = nowMs
-    const beside = `${this.#file}.new`
+    const beside = besideOf(this.#file)
     try {
       if (this.isOutOfReach) return false
       writeFileSync(beside, randomFillSync(Buffer.allocUnsafe(this.bytes)), { mode: 0o600 })
@@ -111,4 +112,9 @@ export class Reserve {
       return false
     }
   }
+}
+
+/** Where it is made. What a process left there that ended meanwhile takes space that the reserve needs. */
+function besideOf(file: string): string {
+  return `${file}.new`
 }

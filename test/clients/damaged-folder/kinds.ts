@@ -7,8 +7,9 @@
  *     offline   its aggregate is offline, the others are served
  *     objects   reads of the objects in it fail, a scrub lists them, all others are served; see `VICTIMS`
  *     unread    only people read it
+ *     left      of something that was interrupted half-done, or was moved aside: everything is served, whatever it holds
  */
-export type End = 'refused' | 'renewed' | 'offline' | 'objects' | 'unread'
+export type End = 'refused' | 'renewed' | 'offline' | 'objects' | 'unread' | 'left'
 
 export interface Kind {
   readonly name: string
@@ -23,11 +24,14 @@ export interface Kind {
   readonly says?: RegExp
   /** As in `Others`. Pages of SQLite have no checksums: a bit that is flipped in a value is taken for the value. */
   readonly flips?: number
+  /** Of what is left: it goes soon, as nothing would ever take its place. */
+  readonly goes?: boolean
   /** Text in which some bits mean nothing. The rest of it is verified. */
   readonly mayMeanTheSame?: boolean
 }
 
-const TREE = '(?:aggr1|aggregate-[0-9a-f-]{36})/volumes/[0-9a-f-]{36}'
+const AGGREGATE = '(?:aggr1|aggregate-[0-9a-f-]{36})'
+const TREE = `${AGGREGATE}/volumes/[0-9a-f-]{36}`
 
 export const KINDS: readonly Kind[] = [
   {
@@ -131,8 +135,47 @@ export const KINDS: readonly Kind[] = [
   },
 ]
 
+/** What is left of something interrupted, where it is made by `damaged-folder/left.ts`. */
+export const LEFT: readonly Kind[] = [
+  { name: 'key on its way in', path: /^cluster\.key\.new$/, end: 'left' },
+  { name: 'certificate on its way in', path: /^certificates\.new\/server\.(?:crt|key)$/, end: 'left' },
+  { name: 'addresses on their way in', path: /^endpoints\.json\.new$/, end: 'left', goes: true },
+  { name: 'passwords on their way in', path: /^credentials\.env\.new$/, end: 'left' },
+  { name: 'report on its way in', path: /^(?:restore|rebuild)-report\.txt\.new$/, end: 'left' },
+  { name: 'reserve on its way in', path: /^catalog\/catalog\.db-reserve\.new$/, end: 'left', goes: true },
+  { name: 'label on its way in', path: new RegExp(`^${AGGREGATE}/aggregate\\.json\\.new$`), end: 'left' },
+  { name: 'age on its way in', path: new RegExp(`^${AGGREGATE}/catalog-age\\.json\\.new$`), end: 'left', goes: true },
+  { name: 'spare on its way in', path: new RegExp(`^${AGGREGATE}/spare\\.new$`), end: 'left' },
+  {
+    name: 'body about to take the place of one with the same bytes',
+    path: new RegExp(`^${TREE}/objects/[0-9a-f]{2}/[0-9a-f]{32}\\.[0-9a-f]{16}$`),
+    end: 'left',
+    goes: true,
+  },
+  {
+    name: 'pack that was being compacted',
+    path: new RegExp(`^${TREE}/packs/[0-9a-f]{24}\\.[0-9a-f]{12}\\.new$`),
+    end: 'left',
+    goes: true,
+  },
+  {
+    name: 'body of a volume on its way out',
+    path: new RegExp(`^${AGGREGATE}/removing/[0-9a-zA-Z-]+\\.\\d+/objects/[0-9a-f]{2}/[0-9a-f]{32}$`),
+    end: 'left',
+    goes: true,
+  },
+  {
+    name: 'pack of a volume on its way out',
+    path: new RegExp(`^${AGGREGATE}/removing/[0-9a-zA-Z-]+\\.\\d+/packs/[0-9a-f]{24}(?:\\.[0-9a-f]{12})?$`),
+    end: 'left',
+    goes: true,
+  },
+  { name: 'file that a restore moved aside', path: /^replaced-\d+\/.+$/, end: 'left' },
+  { name: 'file of a restore that was interrupted', path: /^restoring\/.+$/, end: 'left' },
+]
+
 export function kindOf(path: string): Kind | undefined {
-  return KINDS.find((kind) => kind.path.test(path))
+  return [...KINDS, ...LEFT].find((kind) => kind.path.test(path))
 }
 
 /**

@@ -9,6 +9,7 @@ import { startWith } from '../../support/started.ts'
 import { descendants, isAlive, until } from '../processes.ts'
 import type { Dice } from './dice.ts'
 import type { Victim } from './kinds.ts'
+import { leave, type LeftFile } from './left.ts'
 
 export const ENVIRONMENT = {
   AWS_ACCESS_KEY_ID: credentials.accessKeyId,
@@ -30,6 +31,8 @@ export interface Whole {
   readonly older: string
   /** The folder of the aggregate beside the first. */
   readonly second: string
+  /** What interrupted work left, and the paths of objects whose files are swapped with some of it. */
+  readonly left: { readonly files: readonly LeftFile[]; readonly paths: readonly string[] }
 }
 
 /** Paths of all files, sockets apart. */
@@ -96,14 +99,14 @@ export async function makeWhole(root: string, dice: Dice): Promise<Whole> {
     return file
   }
 
-  await small('papers', 'sound')
+  const compacted = await small('papers', 'sound')
   const packed = await small('packed', 'first')
   const packOfPartner = await small('partner', 'first')
   // As they are now, they are older ones later.
   cpSync(folder, older, withoutSockets)
   await small('packed', 'second')
   const [large, largePartner] = [await own('/papers/large', noise(99_000)), await own('/papers/large-2', noise(99_000))]
-  await own('/papers/large-3', noise(99_000))
+  const replaced = await own('/papers/large-3', noise(99_000))
   const [compressed, compressedPartner] = [
     await own('/efficient/compressed', noise(300_000)),
     await own('/efficient/compressed-2', noise(300_000)),
@@ -167,6 +170,7 @@ export async function makeWhole(root: string, dice: Dice): Promise<Whole> {
   const pids = [product.pid, ...descendants(product.pid).map(({ pid }) => pid)]
   for (const pid of pids) process.kill(pid, 'SIGKILL')
   await until('all are gone', () => pids.every((pid) => !isAlive(pid)))
+  const left = leave(folder, older, { body: replaced, pack: compacted })
   renameSync(folder, aside)
   return {
     kept: aside,
@@ -174,6 +178,7 @@ export async function makeWhole(root: string, dice: Dice): Promise<Whole> {
     objects,
     older,
     second: `aggregate-${uuid}`,
+    left: { files: left, paths: ['/papers/large-3', '/papers/sound'] },
     victims: {
       large: { file: large, partner: largePartner, paths: ['/papers/large', '/papers/large-2'] },
       compressed: {

@@ -22,7 +22,7 @@ import type { FileName } from './names.ts'
 import { filesIn } from './open-packs.ts'
 import type { PackFile } from './pack-file.ts'
 import { table } from './places.ts'
-import { closeRaw, openRaw, readRaw, writeRaw } from './raw.ts'
+import { closeRaw, openRaw, writeRaw } from './raw.ts'
 import {
   copiedRecord,
   FILE_HEADER_BYTES,
@@ -37,6 +37,8 @@ import {
 import { scan } from './scan.ts'
 import { isNoSpace, shrink } from './shrinking.ts'
 import type { ShrinkIn } from './shrinking.ts'
+import { readSoundest } from './soundest.ts'
+import { settleUnfinished } from './unfinished.ts'
 
 /** Copied at a time. */
 const PIECE_BYTES = 2 ** 20
@@ -70,8 +72,12 @@ export async function compactTree(tree: TreeOfPacks, manner: CompactManner): Pro
     const packs = Map.groupBy(await filesIn(tree.folder), ({ pack }) => pack)
     for (const pack of tree.tallies.keys()) if (!packs.has(pack)) tree.tallies.delete(pack)
     for (const [pack, names] of packs) {
-      await removeUnfinished(tree, names)
       const whole = names.filter(({ isWhole }) => isWhole)
+      const unfinished = names.filter(({ isWhole }) => !isWhole)
+      if (unfinished.length > 0) {
+        whole.push(...(await settleUnfinished(tree.folder, { pack, whole, unfinished }, manner)))
+        tree.onChange(pack)
+      }
       if (!isToBeLookedAt(tree.tallies.get(pack), whole.length, manner)) continue
       const outcome = await compactPack(tree, pack, whole, manner)
       counts.freedBytes += outcome.freedBytes
@@ -228,10 +234,9 @@ async function copy(
     for (const group of groupsOf(records)) {
       const pieces: Buffer[] = []
       let at = endsAt
-      for (const record of group) {
-        const piece = Buffer.allocUnsafe(record.bytes)
-        if ((await readRaw(record.file.fd, piece, record.at)) !== piece.length) throw new Error('It became shorter.')
-        const copied = copiedRecord(piece, record, seedOf(pack))
+      for (const first of group) {
+        const { record, bytes } = await readSoundest(first, seedOf(pack))
+        const copied = copiedRecord(bytes, record, seedOf(pack))
         pieces.push(copied)
         placed.push({ offset: record.offset, at })
         at += copied.length
@@ -297,11 +302,6 @@ async function followMarks(
     for (const at of marked) await writeRaw(fd, [stateOf(PACK_FORMAT, 'dead')], at + RECORD_STATE_AT)
   }
   return deadBytes
-}
-
-/** What a compaction left that was interrupted. */
-async function removeUnfinished(tree: TreeOfPacks, names: readonly FileName[]): Promise<void> {
-  for (const { name, isWhole } of names) if (!isWhole) await unlink(`${tree.folder}/${name}`).catch(unlessGone)
 }
 
 function unlessGone(failure: unknown): void {

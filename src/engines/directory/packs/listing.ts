@@ -15,6 +15,8 @@ const LOOKS_MAX = 4
 /** A record of a pack, in the first of the files that it is in. */
 export interface Listed extends Placed {
   readonly file: PackFile
+  /** The same in its other files. */
+  readonly copies?: readonly Listed[]
 }
 
 export interface PackContents {
@@ -101,7 +103,11 @@ export async function readPack(
         if (record.state === 'damaged') misread++
         if (record.state === 'void') return
         if (record.state === 'dead') dead.add(record.offset)
-        else if (!live.has(record.offset)) live.set(record.offset, { ...record, file })
+        else {
+          const first = live.get(record.offset)
+          const one = { ...record, file }
+          live.set(record.offset, first === undefined ? one : { ...first, copies: [...(first.copies ?? []), one] })
+        }
       },
       between === undefined ? {} : { between },
     )

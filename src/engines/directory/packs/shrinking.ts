@@ -14,8 +14,9 @@ import type { Listed } from './listing.ts'
 import type { FileNames } from './names.ts'
 import type { PackFile } from './pack-file.ts'
 import { table } from './places.ts'
-import { closeRaw, datasyncRaw, openRaw, readRaw, truncateRaw, writeRaw } from './raw.ts'
+import { closeRaw, datasyncRaw, openRaw, truncateRaw, writeRaw } from './raw.ts'
 import type { Spare } from './spare.ts'
+import { readSoundest } from './soundest.ts'
 import { copiedRecord, FILE_HEADER_BYTES, FILE_STATE_AT, fileHeader, SEALED, seedOf } from './record.ts'
 
 /** Copied at a time; less where even that does not fit. */
@@ -118,10 +119,9 @@ async function append(tree: ShrinkIn, pack: string, to: Target | undefined, grou
   const pieces: Buffer[] = []
   const places: { offset: number; at: number }[] = []
   try {
-    for (const record of group) {
-      const piece = Buffer.allocUnsafe(record.bytes)
-      if ((await readRaw(record.file.fd, piece, record.at)) !== piece.length) throw new Error('It became shorter.')
-      const copy = copiedRecord(piece, record, seedOf(pack))
+    for (const first of group) {
+      const { record, bytes } = await readSoundest(first, seedOf(pack))
+      const copy = copiedRecord(bytes, record, seedOf(pack))
       pieces.push(copy)
       places.push({ offset: record.offset, at })
       at += copy.length
