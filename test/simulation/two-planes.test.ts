@@ -17,6 +17,7 @@ import { removeOwedTrees } from '../../src/storage/removed-trees.ts'
 import { QuickSecrets, simulatedByFolder, startTestCluster, type TestCluster } from '../support/cluster.ts'
 import { leftovers } from '../support/leftovers.ts'
 import { seedOf } from '../support/seed.ts'
+import { timeLimit } from '../support/time-limit.ts'
 import { isWhole } from '../support/whole.ts'
 
 import { CONFIGURATION_DEEDS, type Kept, resumeAll } from './requests/configuration.ts'
@@ -125,7 +126,12 @@ async function broken({ cluster }: TestCluster): Promise<string[]> {
   return found
 }
 
-async function runRounds(seed: number, rounds: readonly (readonly PlanedAsk[])[]): Promise<void> {
+async function runRounds(
+  seed: number,
+  rounds: readonly (readonly PlanedAsk[])[],
+  isOver: () => boolean,
+): Promise<void> {
+  if (isOver()) return
   const two = await startTwo(seed)
   const { planes, turns } = two
   const kept: Kept[] = []
@@ -136,6 +142,7 @@ async function runRounds(seed: number, rounds: readonly (readonly PlanedAsk[])[]
   try {
     for (const name of NAMES) await perform({ ask: { does: 'make svm', name, other: '', pick: 0 }, plane: 0 })
     for (const round of rounds) {
+      if (isOver()) break
       await Promise.all(round.map(perform))
       await isQuiet(planes, turns)
       for (const plane of planes) {
@@ -161,14 +168,14 @@ async function runRounds(seed: number, rounds: readonly (readonly PlanedAsk[])[]
 }
 
 test('requests to two management planes on one catalog leave it whole', async (context) => {
+  const isOver = timeLimit(isWhole ? LIMIT_MS : Infinity)
   const asks = fc.tuple(anyAsk(DEEDS), fc.nat(1)).map(([ask, plane]): PlanedAsk => ({ ask, plane }))
   const rounds = fc.array(fc.array(asks, { minLength: 4, maxLength: 16 }), { minLength: 5, maxLength: ROUNDS_MAX })
   await fc.assert(
-    fc.asyncProperty(fc.nat(), rounds, (seed, many) => runRounds(seed, many)),
+    fc.asyncProperty(fc.nat(), rounds, (seed, many) => runRounds(seed, many, isOver)),
     {
       seed: seedOf(context),
       numRuns: RUNS,
-      ...(isWhole ? { interruptAfterTimeLimit: LIMIT_MS } : {}),
       endOnFailure: process.env['HOLDFAST_TEST_SHRINK'] === undefined,
     },
   )

@@ -184,7 +184,8 @@ export class Jobs {
    */
   async resume(): Promise<number> {
     const found = (await this.#cluster.rows(JOBS)).filter((row) => isActive(row) && !this.#isOurs(row['uuid']))
-    const left = found.toSorted((a, b) => a['start_time'] - b['start_time'])
+    // Those that have begun have locks that others wait for.
+    const left = found.toSorted((a, b) => isWaiting(a) - isWaiting(b) || a['start_time'] - b['start_time'])
     let taken = 0
     for (let from = 0; from < left.length && !this.#stopping.signal.aborted; from += RESUMED_TOGETHER) {
       const some = left.slice(from, from + RESUMED_TOGETHER).map((row) => row['uuid'])
@@ -277,18 +278,16 @@ export class Jobs {
     const leavePlace = await this.#places.take(signal)
     try {
       const verb = this.#findVerb(job)
-      if (names.some((name) => cluster.locks.isHeld(name))) leavePlace()
-      const release = await cluster.locks.acquire(names, { signal })
       const parts = { cluster, claim, verb, order, hooks: this.#hooks, stopping: signal, leavePlace }
-      try {
-        while (!(await new JobRun(parts).run(job))) {
-          // A job of another process has one of the locks.
-          leavePlace()
-          await cluster.system.clock.sleep(LOCKS_LOOK_MS, signal)
-          if (signal.aborted) throw new Interrupted()
-        }
-      } finally {
-        release()
+      for (;;) {
+        if (names.some((name) => cluster.locks.isHeld(name))) leavePlace()
+        const hasEnded = await cluster.locks.with(names, () => new JobRun(parts).run(job), { signal })
+        if (hasEnded) return
+        // Another job has one of the locks by its claim. It may be one that this process has taken up, or is about to: so
+        // the locks are free for it meanwhile.
+        leavePlace()
+        await cluster.system.clock.sleep(LOCKS_LOOK_MS, signal)
+        if (signal.aborted) throw new Interrupted()
       }
     } finally {
       leavePlace()
@@ -324,4 +323,9 @@ export class Jobs {
   #insist<Result>(act: () => Promise<Result>): Promise<Result> {
     return insist(this.#cluster.system.clock, act, { triesMax: SUBMIT_TRIES, stopping: this.#stopping.signal })
   }
+}
+
+/** 1 for a job that has not begun, for sorting. */
+function isWaiting({ state }: Job): number {
+  return state === 'queued' ? 1 : 0
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
+import { until } from '../../../test/support/until.ts'
 import { Failure } from '../../model/failure.ts'
 import { text, uuid } from '../../model/kinds/index.ts'
 import { resource, type TypeName } from '../../model/resource.ts'
@@ -12,6 +13,7 @@ import { BULK_PENDING_MAX, type BulkOrder } from './bulk.ts'
 import { outcomesOf } from './bulk-outcomes.ts'
 import { failure } from '../../model/failure.ts'
 import { ACTIVE_MAX, isActive, Jobs, JOBS } from './jobs.ts'
+import { LOCK_CLAIMS } from './lock-claims.ts'
 import { PLACES } from './places.ts'
 import { job, type Step } from '../verb.ts'
 
@@ -105,6 +107,37 @@ test('hundreds of jobs for one lock all run, those of an earlier process too', a
   for (const each of uuids) assert.equal((await next.jobs.wait(each, 60_000))['state'], 'success')
   assert.deepEqual(await activeIn(next), [])
   assert.equal((await next.cluster.rows(MACHINES)).length, 400)
+  await next.close()
+})
+
+test('a job that has begun goes on before those that wait for its lock, whatever their times say', async () => {
+  const held = Promise.withResolvers<void>()
+  const cluster = await start(machine(() => held.promise, ['thing:1']))
+  const uuids = [await submit(cluster, machine(undefined, ['thing:1']))]
+  await until('the job holds its lock', async () => (await cluster.cluster.rows(LOCK_CLAIMS)).length === 1)
+  cluster.clock.aheadMs = -60_000
+  for (let n = 0; n < 9; n++) uuids.push(await submit(cluster, machine(undefined, ['thing:1'])))
+  await cluster.jobs.drain(0)
+  const next = await start(machine(undefined, ['thing:1']), { catalog: cluster.cluster.catalog, isUsed: true })
+  assert.equal(await next.jobs.resume(), 10)
+  for (const each of uuids) assert.equal((await next.jobs.wait(each, 20_000))['state'], 'success')
+  await next.close()
+})
+
+test('a job that waits for the claim of another lets that one have its lock in this process', async () => {
+  const held = Promise.withResolvers<void>()
+  const behaviour = machine(() => held.promise, ['thing:1'])
+  const cluster = await start(behaviour)
+  const first = await submit(cluster, behaviour)
+  await until('the job holds its lock', async () => (await cluster.cluster.rows(LOCK_CLAIMS)).length === 1)
+  await cluster.jobs.drain(0)
+  const quick = machine(undefined, ['thing:1'])
+  const next = await start(quick, { catalog: cluster.cluster.catalog, isUsed: true })
+  // Before the job of the earlier process is taken up, one of this process has the lock here.
+  const second = await submit(next, quick)
+  await until('it waits', () => next.cluster.locks.isHeld('thing:1'))
+  assert.equal(await next.jobs.resume(), 1)
+  for (const each of [first, second]) assert.equal((await next.jobs.wait(each, 20_000))['state'], 'success')
   await next.close()
 })
 
