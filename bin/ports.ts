@@ -8,10 +8,36 @@ import { type Address, printAddress } from './settings.ts'
 const LEFT_BEHIND_MS = 3000
 const LOOK_EVERY_MS = 100
 
-/** The address with a real port. The caller's processes bind it right after; nobody else knows it yet. */
-export async function settlePort(address: Address | undefined): Promise<Address | undefined> {
-  if (address === undefined || address.port !== 0) return address
-  return { host: address.host, port: await bindOnce(address, false) }
+/**
+ * The addresses with real ports in place of 0: neither that of another of them nor one of `taken`, for they are held until
+ * the last is known. The caller's processes bind them right after; nobody else knows them yet.
+ */
+export async function settlePorts<Name extends string>(
+  addresses: Readonly<Record<Name, Address | undefined>>,
+  taken: readonly number[],
+  hold: (address: Address) => Promise<HeldPort> = holdPort,
+): Promise<Record<Name, Address | undefined>> {
+  const settled: Record<Name, Address | undefined> = { ...addresses }
+  const names = Object.keys(addresses) as Name[]
+  const used = new Set([0, ...taken, ...names.flatMap((name) => addresses[name]?.port ?? [])])
+  const held: HeldPort[] = []
+  try {
+    for (const name of names) {
+      const address = addresses[name]
+      if (address?.port !== 0) continue
+      let port = 0
+      while (used.has(port)) {
+        const one = await hold(address)
+        held.push(one)
+        port = one.port
+      }
+      used.add(port)
+      settled[name] = { ...address, port }
+    }
+  } finally {
+    await Promise.all(held.map((one) => one.free()))
+  }
+  return settled
 }
 
 /**
@@ -51,17 +77,28 @@ async function canBind(address: Address, isShared: boolean): Promise<boolean> {
   }
 }
 
-/** Binds an address and lets go of it. Gives the port. */
-async function bindOnce({ host, port }: Address, reusePort: boolean): Promise<number> {
+async function bindOnce(address: Address, isShared: boolean): Promise<void> {
+  await (await holdPort(address, isShared)).free()
+}
+
+export interface HeldPort {
+  readonly port: number
+  free(): Promise<void>
+}
+
+async function holdPort({ host, port }: Address, reusePort = false): Promise<HeldPort> {
   const server = createServer()
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen({ host, port, reusePort }, resolve)
   })
   const bound = server.address()
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve())
-  })
-  return typeof bound === 'object' && bound !== null ? bound.port : 0
+  return {
+    port: typeof bound === 'object' && bound !== null ? bound.port : 0,
+    free: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+      }),
+  }
 }
 
 /** Whether this process may bind ports below 1024. */

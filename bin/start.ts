@@ -34,7 +34,7 @@ import { makeEphemeralFolder } from './ephemeral.ts'
 import { reasonOf, StartFailure } from './failures.ts'
 import { endOnSurprise, openLog } from './log.ts'
 import { openCluster, openEngines, places } from './parts.ts'
-import { cannotListen, canBindLowPorts, insistOnOwnPort, settlePort } from './ports.ts'
+import { cannotListen, canBindLowPorts, insistOnOwnPort, settlePorts } from './ports.ts'
 import { ScheduledBackups } from './scheduled-backups.ts'
 import { markRun, noteUnproven } from './run-records.ts'
 import { readSeedFile, revealedBy, tellSeeded } from './seed.ts'
@@ -140,8 +140,7 @@ export async function start(given: Settings): Promise<void> {
   const isFirst = await isFirstStart(cluster)
   const adminPassword = settings.adminPassword ?? randomBytes(12).toString('base64url')
   await Promise.all([insistOnOwnPort('HOLDFAST_S3', settings.s3), insistOnOwnPort('HOLDFAST_S3_HTTP', settings.s3Http)])
-  const s3 = await settlePort(settings.s3)
-  const s3Http = await settlePort(settings.s3Http)
+  const { s3, s3Http } = await settlePorts({ s3: settings.s3, s3Http: settings.s3Http }, [settings.management.port])
   let seeded: Seeded | undefined
   const addSeed = async () => {
     if (seedFile !== undefined) seeded = await seed(actions, seedFile)
