@@ -16,8 +16,9 @@ const KIB = 1024
 const BODY_BYTES = 200 * KIB
 /** More than the sockets of both sides take. */
 const LARGE_BYTES = 8 * 1024 * KIB
+/** With twice as many of these, up and down at once, and twice as many that stall: fewer than a process lets in. */
 const MOVING = 100
-const STALLED = 40
+const STALLED = 20
 
 const { collectEveryBytes: _often, ...bounds } = divideMemory(memoryMibMin(1), 1).worker
 const gathered = new Tally(bounds.gatheredBytesMax)
