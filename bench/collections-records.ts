@@ -5,7 +5,7 @@ import { isDerived } from '../src/core/read/derive.ts'
 import { asJson } from '../src/faces/openapi/examples.ts'
 import type { JsonSchema } from '../src/model/kinds/kind.ts'
 import { collectionPath } from '../src/model/paths.ts'
-import { recordKey, type Resource } from '../src/model/resource.ts'
+import { recordKey, type Resource, type TypeName } from '../src/model/resource.ts'
 import type { SomeType } from '../src/model/rows.ts'
 import { textAt, type Row, type Value } from '../src/model/value.ts'
 import type { Catalog, Change } from '../src/ports/catalog.ts'
@@ -46,7 +46,7 @@ export async function fill(
 
 /** Puts a record that may name what is not there: what it is made up of is long, not true. */
 function putAnyway({ cluster }: TestCluster, type: SomeType, row: Row): Change {
-  const change = cluster.put(type, row)
+  const change = cluster.put(type as TypeName, row)
   return change.do === 'put-record' ? { ...change, names: [] } : change
 }
 

@@ -5,9 +5,12 @@ import type { Cluster } from '../src/core/cluster.ts'
 import { recordPages } from '../src/core/read/record-pages.ts'
 import { job, type Making, type Step, type Work } from '../src/core/verb.ts'
 import { ownEvents } from '../src/model/events/index.ts'
+import type { RowOf } from '../src/model/rows.ts'
 import type { Change } from '../src/ports/catalog.ts'
-import type { Snapshot, StoredVolume, Volume } from '../src/records/rows.ts'
+import type { Bucket, Snapshot, StoredVolume, Volume } from '../src/records/rows.ts'
 import { placeOf } from '../src/storage/tree-of.ts'
+
+type SnapshotPolicy = RowOf<'storage/snapshot-policies'>
 
 export async function records(cluster: Cluster): Promise<unknown> {
   const [volume] = await cluster.rows('storage/volumes')
@@ -25,6 +28,22 @@ export async function records(cluster: Cluster): Promise<unknown> {
   await cluster.records('storage/volume')
   // @ts-expect-error no such note
   return [misspelt, volume?.$trees]
+}
+
+export function written(cluster: Cluster, policy: SnapshotPolicy, bucket: Bucket): Change[] {
+  // @ts-expect-error a copy has no such member
+  policy.copies.map(({ prefx }) => prefx)
+  return [
+    cluster.put('storage/snapshot-policies', { ...policy, copies: [{ schedule: { name: 'daily' }, count: 1 }] }),
+    // @ts-expect-error a copy has a schedule
+    cluster.put('storage/snapshot-policies', { ...policy, copies: [{ count: 1 }] }),
+    // @ts-expect-error a bucket always has a size
+    cluster.put('protocols/s3/buckets', { uuid: '', name: '', 'svm.uuid': '' }),
+    // @ts-expect-error no field is called so
+    cluster.put('protocols/s3/buckets', { ...bucket, coment: '' }),
+    // @ts-expect-error no such type
+    cluster.put('protocols/s3/bucket', bucket),
+  ]
 }
 
 export function always(volume: Volume, snapshot: Snapshot): (string | number)[] {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
 import { efficiencyVolume, type EfficiencyVolume } from '../../test/support/efficiency.ts'
 import { openJobsCluster, type JobsCluster } from '../../test/support/jobs-cluster.ts'
+import { partial } from '../../test/support/partial.ts'
 import type { Cluster } from '../core/cluster.ts'
 import { DAMAGE, DAMAGE_RECORDS_MAX, damageKey, noteDamage, type FoundDamage } from '../storage/damage.ts'
 import { contents } from '../ports/volumes.suite.ts'
@@ -207,7 +208,7 @@ test('thousands of damaged objects are looked after some at a time, and all are 
   await catalog.commit(
     blobs.map(({ blob }) => {
       const uuid = damageKey(open.cluster, v.volume, blob)
-      return open.cluster.put(DAMAGE, { uuid, kind: 'missing', 'volume.uuid': v.volume, blob, found_time: 1 })
+      return open.cluster.put(partial(DAMAGE), { uuid, kind: 'missing', 'volume.uuid': v.volume, blob, found_time: 1 })
     }),
   )
   assert.equal(await noteDamage(open.cluster, found(blobs[0]?.blob ?? '')), 'known')

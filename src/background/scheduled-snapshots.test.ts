@@ -6,7 +6,6 @@ import { seedOf } from '../../test/support/seed.ts'
 import { faultyCatalog } from '../engines/simulated/faulty-catalog.ts'
 import { SimulatedRandom } from '../engines/simulated/random.ts'
 import { openSqliteCatalog } from '../engines/sqlite/catalog.ts'
-import { type Row, textAt } from '../model/value.ts'
 import { ScheduledSnapshots } from './scheduled-snapshots.ts'
 import { NOTES } from '../resources/storage/volumes/owed-snapshots.ts'
 import { SNAPSHOTS } from '../resources/storage/volumes/snapshot-changes.ts'
@@ -168,8 +167,8 @@ test('what has not expired or is in use outlives the count, and snapshots of oth
   await pass(cluster, scheduled, '02T13:05:01')
   const expiring = `${path}/hourly.2100-01-02_1205`
   assert.equal((await cluster.call('PATCH', expiring, { expiry_time: '2100-01-03T00:00:00Z' })).status, 200)
-  const owned = await cluster.cluster.catalog.record(SNAPSHOTS, await cluster.uuidOf(path, 'hourly.2100-01-02_1305'))
-  await cluster.cluster.commit([cluster.cluster.put(SNAPSHOTS, { ...(owned?.body as Row), owners: ['volume clone'] })])
+  const owned = await cluster.cluster.row(SNAPSHOTS, await cluster.uuidOf(path, 'hourly.2100-01-02_1305'))
+  await cluster.cluster.commit([cluster.cluster.put(SNAPSHOTS, { ...owned, owners: ['volume clone'] })])
   for (let hour = 14; hour <= 23; hour++) await pass(cluster, scheduled, `02T${hour}:05:01`)
   assert.deepEqual(timesOf(await namesOf(cluster), 'hourly').slice(0, 2), ['02_1205', '02_1305'])
   await pass(cluster, scheduled, '03T00:05:01')
@@ -198,9 +197,10 @@ test('a volume that has as many snapshots as it can have gets no more, and an ev
   const { cluster, scheduled } = await begin()
   await pass(cluster, scheduled, '02T12:00')
   const volume = await cluster.uuidOf(VOLUMES, 'v')
+  const { 'svm.uuid': svm } = await cluster.cluster.row('storage/volumes', volume)
   const taken = Array.from({ length: 1023 }, (_, number) => {
     const uuid = cluster.cluster.system.random.uuid()
-    const row = { uuid, name: `s${number}`, 'volume.uuid': volume, create_time: 1 }
+    const row = { uuid, name: `s${number}`, 'volume.uuid': volume, 'svm.uuid': svm, create_time: 1 }
     return [{ do: 'take-snapshot', volume, snapshot: uuid, nowMs: 1 }, cluster.cluster.put(SNAPSHOTS, row)] as const
   })
   await cluster.cluster.commit(taken.flat())
@@ -265,14 +265,14 @@ test('with commits that fail or whose answer is lost, and restarts, every snapsh
 test('many volumes that are due together are served at a pace, a few at a time, and requests go on beside them', async () => {
   const { cluster, scheduled } = await begin()
   const { catalog } = cluster.cluster
-  const like = (await cluster.cluster.rows('storage/volumes')).find((row) => row['name'] === 'v')
+  const like = await cluster.cluster.row('storage/volumes', await cluster.uuidOf(VOLUMES, 'v'))
   for (let made = 0; made < 300; made += 100) {
     await cluster.cluster.commit(
       Array.from({ length: 100 }, (_, number) => {
         const row = { ...like, uuid: cluster.cluster.system.random.uuid(), name: `m${made + number}` }
         return [
           cluster.cluster.put('storage/volumes', row),
-          { do: 'open-volume', volume: textAt(row, 'uuid'), sizeBytes: 1 } as const,
+          { do: 'open-volume', volume: row.uuid, sizeBytes: 1 } as const,
         ]
       }).flat(),
     )

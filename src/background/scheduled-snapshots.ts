@@ -18,7 +18,7 @@ import type { Cluster } from '../core/cluster.ts'
 import { describe } from '../core/describe.ts'
 import { Pace } from '../core/time/pace.ts'
 import { doneUntil, lastDue, nextDue } from '../core/time/schedule.ts'
-import type { Row } from '../model/value.ts'
+import type { RowOf } from '../model/rows.ts'
 import { CommitRefused } from '../ports/catalog.ts'
 import { SCHEDULES } from '../resources/cluster/schedules.ts'
 import { BUCKETS } from '../resources/protocols/s3/types.ts'
@@ -316,7 +316,7 @@ export class ScheduledSnapshots {
   }
 }
 
-function running(policy: Row): readonly string[] {
+function running(policy: RowOf<typeof SNAPSHOT_POLICIES>): readonly string[] {
   return policy['enabled'] === true ? copiesOf(policy).map((copy) => copy.schedule.uuid) : []
 }
 

@@ -7,12 +7,11 @@ import type { Release } from '../model/release.ts'
 import { identityPaths, placingPaths, recordKey, type Resource, type TypeName } from '../model/resource.ts'
 import { resourceAt } from '../model/resource-at.ts'
 import type { RecordType, RowOf, SomeType } from '../model/rows.ts'
-import { type Row, type Value, textOf } from '../model/value.ts'
+import { type Row, textOf } from '../model/value.ts'
 import {
   CommitRefused,
   type Catalog,
   type Change,
-  type Fields,
   type Outcome,
   type RecordsWithin,
   type StoredRecord,
@@ -35,6 +34,7 @@ import { Mirror, type Keeping } from './read/mirror.ts'
 import { recordPages } from './read/record-pages.ts'
 import { noParent, noSuch } from './read/references.ts'
 import type { Seeded } from './seed/apply.ts'
+import { stored } from './stored-row.ts'
 import { TaskClaims } from './tasks/task-claims.ts'
 import { inTurns } from './time/turns.ts'
 import { PageRoom, type PageBounds } from './read/page-room.ts'
@@ -299,11 +299,9 @@ export class Cluster {
    * refused where the record is new and what it is to live under has gone meanwhile, or with `isBeforeParent` is still to
    * come; and where it names a record anew that has gone.
    */
-  put(
-    type: SomeType,
-    row: Row,
-    options: { expect?: 'absent' | number; unique?: Readonly<Record<string, string>>; isBeforeParent?: true } = {},
-  ): Change {
+  put(type: TypeName, row: Row, options?: PutOptions): Change
+  put<Type extends RecordType>(type: Type, row: RowOf<Type>, options?: PutOptions): Change
+  put(type: SomeType, row: Row, options: PutOptions = {}): Change {
     const resource = this.registry.resource(type)
     const name = row['name']
     const within = typeof resource.nameWithin === 'string' ? textOf(row[resource.nameWithin]) : ''
@@ -407,6 +405,12 @@ export class Cluster {
   }
 }
 
+export interface PutOptions {
+  readonly expect?: 'absent' | number
+  readonly unique?: Readonly<Record<string, string>>
+  readonly isBeforeParent?: true
+}
+
 type PutRecord = Extract<Change, { do: 'put-record' }>
 
 /**
@@ -472,10 +476,6 @@ const noCertificates: Certificates = {
   isKeyOf: () => undefined,
 }
 
-/** What a refusal `full` with scope `aggregate` is told as. */
-export const AGGREGATE_IS_FULL =
-  'The sizes of the volumes in the aggregate add up to the limit of 4 EiB. Choose a smaller size, or another aggregate.'
-
 export const EVENTS_KEPT = 100_000
 export const AUDIT_KEPT = 100_000
 
@@ -483,18 +483,3 @@ export const AUDIT_KEPT = 100_000
 export const MADE_FOR = '$madeFor'
 /** Set in a record that every cluster comes with. */
 export const BUILT_IN = '$isBuiltIn'
-
-/** Only what the record itself holds: references by uuid alone, nothing shown once, nothing unset. */
-function stored(resource: Resource, row: Row): Fields {
-  const body: Record<string, Value> = {}
-  for (const [path, value] of Object.entries(row)) {
-    const field = resource.fields.get(path)
-    if (value === null || value === undefined || field?.shownOnce === true) continue
-    if (field?.reference?.part === 'name') continue
-    body[path] =
-      field?.reference?.part === 'list' && Array.isArray(value)
-        ? (value as readonly Value[]).map((one) => ({ uuid: (one as Row)['uuid'] ?? null }))
-        : value
-  }
-  return body
-}

@@ -3,6 +3,7 @@
  * holder, is added by a POST and taken away by a DELETE.
  */
 import { failure } from '../model/failure.ts'
+import type { TypeName } from '../model/resource.ts'
 import type { SomeType } from '../model/rows.ts'
 import { type Row, textOf, type Value } from '../model/value.ts'
 import type { Acts } from './behaviour.ts'
@@ -47,7 +48,7 @@ export function listedNames(about: ListedNames): Required<Pick<Acts, 'rows' | 'c
             throw failure('recordNotFound', { noun: cluster.registry.resource(about.type).noun })
           const list: Value = input['names'].map((name) => ({ name }))
           const row: Row = { ...(record.body as Row), [about.list]: list }
-          await cluster.commit([cluster.put(about.type, row, { expect: record.revision })])
+          await cluster.commit([cluster.put(about.type as TypeName, row, { expect: record.revision })])
         },
       },
     })

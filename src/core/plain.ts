@@ -1,6 +1,6 @@
 /** The verbs of a plain resource: a record with a uuid and perhaps a unique name, and nothing behind it. */
 import { failure } from '../model/failure.ts'
-import { recordKey } from '../model/resource.ts'
+import { recordKey, type TypeName } from '../model/resource.ts'
 import type { Declared, NewOf, RowOf, SomeType } from '../model/rows.ts'
 import type { Row } from '../model/value.ts'
 import type { Change } from '../ports/catalog.ts'
@@ -31,13 +31,14 @@ type OptionsOf<Type extends Declared> = PlainOptions<RowOf<Type>, NewOf<Type>>
 type PlainActs = Required<Pick<Acts, 'create' | 'modify' | 'remove'>>
 
 export function plainVerbs<Type extends Declared>(type: Type, options?: OptionsOf<Type>): PlainActs
-export function plainVerbs(type: SomeType, options?: PlainOptions): PlainActs
-export function plainVerbs(type: SomeType, options: PlainOptions = {}): PlainActs {
+export function plainVerbs(type: TypeName, options?: PlainOptions): PlainActs
+export function plainVerbs(of: SomeType, options: PlainOptions = {}): PlainActs {
+  const type = of as TypeName
   return { create: plainCreate(type, options), modify: plainModify(type, options), remove: plainRemove(type, options) }
 }
 
 export function plainCreate<Type extends Declared>(type: Type, options?: OptionsOf<Type>): Verb
-export function plainCreate(type: SomeType, options?: PlainOptions): Verb
+export function plainCreate(type: TypeName, options?: PlainOptions): Verb
 export function plainCreate(type: SomeType, options: PlainOptions = {}): Verb {
   return inline({
     ...(options.example === undefined ? {} : { example: options.example }),
@@ -58,7 +59,7 @@ export function plainCreate(type: SomeType, options: PlainOptions = {}): Verb {
       async run(cluster, { input }) {
         await cluster.commit([
           ...(options.goesWithRow?.(input) ?? []),
-          cluster.put(type, input, { expect: 'absent', unique: options.unique?.(input) ?? {} }),
+          cluster.put(type as TypeName, input, { expect: 'absent', unique: options.unique?.(input) ?? {} }),
         ])
       },
     },
@@ -66,7 +67,7 @@ export function plainCreate(type: SomeType, options: PlainOptions = {}): Verb {
 }
 
 export function plainModify<Type extends Declared>(type: Type, options?: OptionsOf<Type>): Verb
-export function plainModify(type: SomeType, options?: PlainOptions): Verb
+export function plainModify(type: TypeName, options?: PlainOptions): Verb
 export function plainModify(type: SomeType, options: PlainOptions = {}): Verb {
   return inline({
     ...(options.exampleChange === undefined ? {} : { example: options.exampleChange }),
@@ -86,7 +87,7 @@ export function plainModify(type: SomeType, options: PlainOptions = {}): Verb {
         const row = options.check === undefined ? changed : await options.check(cluster, changed, before)
         await cluster.commit([
           ...(options.goesWithRow?.(row, before) ?? []),
-          cluster.put(type, row, { expect: record.revision, unique: options.unique?.(row) ?? {} }),
+          cluster.put(type as TypeName, row, { expect: record.revision, unique: options.unique?.(row) ?? {} }),
         ])
       },
     },
@@ -94,7 +95,7 @@ export function plainModify(type: SomeType, options: PlainOptions = {}): Verb {
 }
 
 export function plainRemove<Type extends Declared>(type: Type, options?: OptionsOf<Type>): Verb
-export function plainRemove(type: SomeType, options?: PlainOptions): Verb
+export function plainRemove(type: TypeName, options?: PlainOptions): Verb
 export function plainRemove(type: SomeType, options: PlainOptions = {}): Verb {
   return inline({
     plan(cluster, request) {

@@ -1,5 +1,5 @@
 /** What there is one of in a cluster, from the start: settings that have the defaults of their fields until they are set. */
-import type { Fields } from '../model/resource.ts'
+import type { Fields, TypeName } from '../model/resource.ts'
 import type { RecordType, RowOf, SomeType } from '../model/rows.ts'
 import type { Row, Value } from '../model/value.ts'
 import type { Acts } from './behaviour.ts'
@@ -22,8 +22,9 @@ export function singletonActs<Type extends RecordType>(
   type: Type,
   options?: SingletonOptions<RowOf<Type>>,
 ): SettingsActs
-export function singletonActs(type: SomeType, options?: SingletonOptions): SettingsActs
-export function singletonActs(type: SomeType, options: SingletonOptions = {}): SettingsActs {
+export function singletonActs(type: TypeName, options?: SingletonOptions): SettingsActs
+export function singletonActs(of: SomeType, options: SingletonOptions = {}): SettingsActs {
+  const type = of as TypeName
   return {
     rows: async (cluster) => [await settingsOf(cluster, type)],
     modify: inline({
@@ -46,7 +47,7 @@ export function singletonActs(type: SomeType, options: SingletonOptions = {}): S
 }
 
 export async function settingsOf<Type extends RecordType>(cluster: Cluster, type: Type): Promise<RowOf<Type>>
-export async function settingsOf(cluster: Cluster, type: SomeType): Promise<Row>
+export async function settingsOf(cluster: Cluster, type: TypeName): Promise<Row>
 export async function settingsOf(cluster: Cluster, type: SomeType): Promise<Row> {
   const defaults: Record<string, Value> = {}
   for (const field of cluster.registry.resource(type).fields.values()) {

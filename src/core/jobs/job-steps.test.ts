@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { asText, recordsOf } from '../../../test/support/body.ts'
 import { QuickSecrets, startTestCluster } from '../../../test/support/cluster.ts'
 import { machine, startWith } from '../../../test/support/machine.ts'
+import { partial } from '../../../test/support/partial.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { failure } from '../../model/failure.ts'
 import { Jobs, JOBS } from './jobs.ts'
@@ -38,7 +39,7 @@ async function takenUp(left: Row, isThere = false): Promise<{ readonly job: Row;
     $direction: 'forward',
   }
   await core.commit([
-    core.put(JOBS, { ...usual, ...about, ...left, uuid }),
+    core.put(partial(JOBS), { ...usual, ...about, ...left, uuid }),
     ...(isThere ? [core.put(MACHINES, { uuid: key, name: 'm' })] : []),
   ])
   const jobs = new Jobs(core)
@@ -107,7 +108,7 @@ test('of a change in other steps, those that are still known are undone', async 
   const asked = { name: 'machine modify', description: 'x', $user: 'x', $from: 'x' }
   const about = { $type: MACHINES, $key: 'x', $input: {}, $memo: {} }
   const job = { ...left, ...asked, ...about, uuid, state: 'running', start_time: 0 }
-  await cluster.cluster.commit([cluster.cluster.put(JOBS, { ...job, $locks: [], $direction: 'forward' })])
+  await cluster.cluster.commit([cluster.cluster.put(partial(JOBS), { ...job, $locks: [], $direction: 'forward' })])
   await cluster.jobs.resume()
   assert.equal((await cluster.jobs.wait(uuid, 60_000))['message'], failure('jobStepsChanged').message)
   assert.deepEqual(done, ['undo one'])

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { CALLER, machine, run, startWith } from '../../../test/support/machine.ts'
+import { partial } from '../../../test/support/partial.ts'
 import { Failure } from '../../model/failure.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { CatalogUnavailable } from '../../ports/catalog.ts'
@@ -77,7 +78,7 @@ test('a job that a crash interrupted goes on at its step; one that was unwinding
     $direction: 'back',
     $failure: { code: 5, kind: 'invalid', message: 'It failed.', target: null },
   })
-  await cluster.cluster.commit([forward, back].map((row) => cluster.cluster.put(JOBS, row)))
+  await cluster.cluster.commit([forward, back].map((row) => cluster.cluster.put(partial(JOBS), row)))
   const jobs = new Jobs(cluster.cluster)
   assert.equal(await jobs.resume(), 2)
   for (const row of [forward, back]) await jobs.wait(textAt(row, 'uuid'), 60_000)

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { startTestCluster } from '../../../test/support/cluster.ts'
 import { CALLER, machine, run, startWith } from '../../../test/support/machine.ts'
+import { partial } from '../../../test/support/partial.ts'
 import { Failure } from '../../model/failure.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { CommitRefused } from '../../ports/catalog.ts'
@@ -220,7 +221,7 @@ test('jobs that ended are kept for a day, and no more than so many', async () =>
     ...Array.from({ length: ENDED_KEPT_MAX + 5 }, (_, at) => ended(1000 + at)),
   ]
   for (let at = 0; at < rows.length; at += 1000) {
-    await cluster.cluster.commit(rows.slice(at, at + 1000).map((row) => cluster.cluster.put(JOBS, row)))
+    await cluster.cluster.commit(rows.slice(at, at + 1000).map((row) => cluster.cluster.put(partial(JOBS), row)))
   }
   await cluster.jobs.prune()
   const left = new Set((await cluster.cluster.rows(JOBS)).map((row) => row['uuid']))

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
 import { until } from '../../../test/support/until.ts'
+import { partial } from '../../../test/support/partial.ts'
 import { Failure } from '../../model/failure.ts'
 import { text, uuid } from '../../model/kinds/index.ts'
 import { resource, type TypeName } from '../../model/resource.ts'
@@ -237,7 +238,7 @@ test('a wait for a job that this process does not run looks now and then, and se
     $type: MACHINES,
     $verb: 'create',
   }
-  await cluster.cluster.commit([cluster.cluster.put(JOBS, row)])
+  await cluster.cluster.commit([cluster.cluster.put(partial(JOBS), row)])
   const record = catalog.record.bind(catalog)
   let looks = 0
   catalog.record = (type, key) => {
@@ -247,7 +248,7 @@ test('a wait for a job that this process does not run looks now and then, and se
   assert.equal((await cluster.jobs.wait(textAt(row, 'uuid'), 1100))['state'], 'running')
   assert.ok(looks <= 5, `${looks} looks`)
   const waiting = cluster.jobs.wait(textAt(row, 'uuid'), 60_000)
-  await cluster.cluster.commit([cluster.cluster.put(JOBS, { ...row, state: 'success', end_time: 1 })])
+  await cluster.cluster.commit([cluster.cluster.put(partial(JOBS), { ...row, state: 'success', end_time: 1 })])
   assert.equal((await waiting)['state'], 'success')
   await cluster.close()
 })
@@ -273,7 +274,7 @@ test('a job of a kind that is not known any more fails and says so, and stops ne
     $from: 'x',
   })
   const [gone, known] = [left('gone/things'), left(MACHINES)]
-  await cluster.cluster.commit([gone, known].map((row) => cluster.cluster.put(JOBS, row)))
+  await cluster.cluster.commit([gone, known].map((row) => cluster.cluster.put(partial(JOBS), row)))
   const jobs = new Jobs(cluster.cluster)
   assert.equal(await jobs.resume(), 2)
   assert.equal((await jobs.wait(textAt(known, 'uuid'), 60_000))['state'], 'success')

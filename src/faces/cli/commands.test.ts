@@ -248,8 +248,8 @@ test('commands of hardware and protocols that are not here show nothing, and tho
   const record = {
     uuid: '00000000-0000-4000-8000-000000000001',
     name: 'shown',
-    type: 'server',
-    scope: 'cluster',
+    type: 'server' as const,
+    scope: 'cluster' as const,
     expiry_time: Date.UTC(2030, 0, 1),
     public_certificate: '-----BEGIN CERTIFICATE-----',
     serial_number: '0A1B2C',

@@ -85,6 +85,7 @@ test('a page is as long as those of the interface where nothing is said of it', 
     uuid: `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`,
     name: `policy${at}`,
     enabled: true,
+    copies: [],
   }))
   await cluster.cluster.commit(rows.map((row) => cluster.cluster.put('storage/snapshot-policies', row)))
   const { pages } = await pagesOf(cluster, 'snapshot/policy')

@@ -70,7 +70,7 @@ const thingsResource = resource({
   },
 })
 
-export const things: Behaviour<typeof thingsResource> = define(thingsResource, plainVerbs(THING_TYPE))
+export const things: Behaviour<typeof thingsResource> = define(thingsResource, plainVerbs(thingsResource.type))
 
 export const NATIVE = { headers: { 'x-dot-client-app': 'grammar' } }
 

@@ -67,7 +67,7 @@ export const createApplication = job({
   ],
 })
 
-type ApplicationToBe = NewOf<typeof APPLICATIONS>
+type ApplicationToBe = NewOf<typeof APPLICATIONS> & Pick<Application, 'uuid' | '$components'>
 type MakingWork = Pick<Work<ApplicationToBe & VolumesWork['input']>, 'input'>
 
 async function recordChanges(cluster: Cluster, work: MakingWork): Promise<Change[]> {

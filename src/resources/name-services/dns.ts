@@ -4,7 +4,8 @@ import { plainModify, plainRemove } from '../../core/plain.ts'
 import { inline } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
 import { address, count, flag, list, oneOf, text, uuid } from '../../model/kinds/index.ts'
-import { resource } from '../../model/resource.ts'
+import { resource, type TypeName } from '../../model/resource.ts'
+import type { DraftOf } from '../../model/rows.ts'
 import type { Row } from '../../model/value.ts'
 
 export const DNS = 'name-services/dns'
@@ -164,7 +165,7 @@ export const dns: Behaviour<typeof dnsResource> = define(dnsResource, {
   remove: plainRemove(DNS),
 })
 
-function settled(row: Row): Row {
+function settled<Of extends DraftOf<typeof DNS>>(row: Of): Omit<Of, 'skip_config_validation'> {
   for (const path of ['domains', 'servers'] as const) {
     const given = row[path]
     if (!Array.isArray(given) || given.length === 0) throw failure('dnsListEmpty', { field: path })
@@ -194,7 +195,8 @@ export async function clusterDnsChanges(cluster: Cluster, uuid: string, given: R
   }
   const isEmpty = [row['domains'], row['servers']].every((one) => !Array.isArray(one) || one.length === 0)
   if (isEmpty) return before === undefined ? [] : [{ do: 'remove-record', type: DNS, key: uuid } as const]
-  return [cluster.put(DNS, settled(row))]
+  // The type is that of SVMs, and the cluster is none.
+  return [cluster.put(DNS as TypeName, settled(row))]
 }
 
 const CLUSTER_DEFAULTS: Row = {

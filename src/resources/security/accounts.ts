@@ -188,10 +188,10 @@ export async function adoptAccounts(cluster: Cluster): Promise<void> {
 /** API keys of earlier releases are kept under the name of their owner. At each start, before anybody logs in. */
 export async function adoptKeys(cluster: Cluster): Promise<void> {
   const type = 'security/authentication/keys'
-  for (const { body, revision } of await cluster.catalog.records(type)) {
+  for (const { body, revision } of await cluster.records(type)) {
     if (body['user.owner.uuid'] !== undefined) continue
     const { 'user.owner.name': name, ...key } = body
-    const owner = await ownerNamed(cluster, textOf(name)).catch(() => undefined)
+    const owner = await ownerNamed(cluster, name ?? '').catch(() => undefined)
     // Of an SVM that has gone, it logs nobody in.
     if (owner === undefined) continue
     await cluster.commit([cluster.put(type, { ...key, 'user.owner.uuid': owner.uuid }, { expect: revision })])

@@ -142,7 +142,7 @@ function scopeOf(draft: Draft): 'cluster' | 'svm' {
 
 /** A certificate that signs itself, with its private key sealed. */
 async function made(cluster: Cluster, draft: Draft): Promise<Installed> {
-  const type = draft['type'] ?? ''
+  const { type } = draft
   if (type === 'client_ca' || type === 'server_ca') {
     throw failure('certificateTypeInstalled')
   }

@@ -6,7 +6,6 @@ import { failure } from '../../model/failure.ts'
 import { flag, name, oneOf, text, uuid } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
 import { namesBy } from '../../model/naming.ts'
-import type { Row, Value } from '../../model/value.ts'
 import { SCHEDULES, SCHEDULES_LOCK } from '../cluster/schedules.ts'
 import { copiesKind, copiesOf, settleCopies, shownCopy, SNAPSHOT_POLICIES } from './snapshot-policies/copies.ts'
 import type { DraftOf, RowOf } from '../../model/rows.ts'
@@ -115,11 +114,13 @@ export const snapshotPolicies: Behaviour<typeof snapshotPoliciesResource> = defi
   }),
 })
 
+type Policy = RowOf<typeof SNAPSHOT_POLICIES>
+
 /** Changes a policy as it is now, in one commit. To be called with `SCHEDULES_LOCK` held. */
 export async function changePolicy(
   cluster: Cluster,
   key: string,
-  change: (policy: RowOf<'storage/snapshot-policies'>) => Row,
+  change: (policy: Policy) => DraftOf<typeof SNAPSHOT_POLICIES>,
 ): Promise<void> {
   const record = await cluster.record(SNAPSHOT_POLICIES, key)
   if (record === undefined) throw failure('snapshotPolicyNotFound')
@@ -128,14 +129,13 @@ export async function changePolicy(
   await cluster.commit([cluster.put(SNAPSHOT_POLICIES, row, { expect: record.revision })])
 }
 
-async function settled(cluster: Cluster, row: DraftOf<'storage/snapshot-policies'>): Promise<Row> {
-  const given = (row['copies'] ?? []) as readonly Value[]
-  const copies = await settleCopies(cluster, given, row['svm.uuid'] ?? '')
+async function settled(cluster: Cluster, row: Policy): Promise<Policy> {
+  const copies = await settleCopies(cluster, row['copies'], row['svm.uuid'] ?? '')
   if (row['$isBuiltIn'] !== true && copies.length === 0) {
     throw failure('snapshotPolicyEmpty')
   }
   if (row['enabled'] === true && copies.length === 0) {
     throw failure('snapshotPolicyEnabledEmpty')
   }
-  return { ...row, copies: copies as unknown as Value }
+  return { ...row, copies }
 }

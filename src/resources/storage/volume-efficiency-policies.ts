@@ -5,7 +5,8 @@ import { inline, uuidOfNew } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
 import { count, flag, name, oneOf, text, uuid, percent } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
-import type { Row } from '../../model/value.ts'
+import type { DraftOf, RowOf } from '../../model/rows.ts'
+import { without } from '../../model/value.ts'
 import { SCHEDULES_LOCK } from '../cluster/schedules.ts'
 
 export const EFFICIENCY_POLICIES = 'storage/volume-efficiency-policies'
@@ -133,27 +134,32 @@ export const volumeEfficiencyPolicies: Behaviour<typeof volumeEfficiencyPolicies
 
 const THRESHOLD_PERCENT = 20
 
+type Policy = RowOf<typeof EFFICIENCY_POLICIES>
+type OfOneType = 'start_threshold_percent' | 'schedule.name' | 'schedule.uuid' | 'duration'
+
 /** What each type has, with what was not said; what the other type has is refused, and forgotten where the type changes. */
-async function settled(cluster: Cluster, row: Row, given: Row): Promise<Row> {
+async function settled(cluster: Cluster, row: Policy, given: DraftOf<typeof EFFICIENCY_POLICIES>): Promise<Policy> {
   const isScheduled = row['type'] !== 'threshold'
-  const others = isScheduled ? ['start_threshold_percent'] : ['schedule.name', 'schedule.uuid', 'duration']
-  const wrong = others.find((path) => given[path] !== undefined && given[path] !== null)
+  const others: readonly OfOneType[] = isScheduled
+    ? ['start_threshold_percent']
+    : ['schedule.name', 'schedule.uuid', 'duration']
+  const wrong = others.find((path) => (given[path] ?? null) !== null)
   if (wrong !== undefined) {
     throw failure('efficiencyPolicyFieldUnfit', { type: isScheduled ? 'scheduled' : 'threshold', field: wrong })
   }
-  const kept = Object.fromEntries(Object.entries(row).filter(([path]) => !others.includes(path)))
+  const kept = without(row, others)
   if (!isScheduled) {
     const percent = row['start_threshold_percent'] ?? THRESHOLD_PERCENT
-    if (Number(percent) < 1) {
+    if (percent < 1) {
       throw failure('efficiencyThresholdTooLow')
     }
     return { ...kept, start_threshold_percent: percent }
   }
-  const schedule = row['schedule.uuid'] ?? (await cluster.keyOfName('cluster/schedules', 'daily')) ?? null
-  return { ...kept, 'schedule.uuid': schedule, duration: row['duration'] ?? 0 }
+  const schedule = row['schedule.uuid'] ?? (await cluster.keyOfName('cluster/schedules', 'daily'))
+  return { ...kept, ...(schedule === undefined ? {} : { 'schedule.uuid': schedule }), duration: row['duration'] ?? 0 }
 }
 
-async function insistOnSchedule(cluster: Cluster, policy: Row): Promise<void> {
+async function insistOnSchedule(cluster: Cluster, policy: Policy): Promise<void> {
   const schedule = policy['schedule.uuid']
   if (typeof schedule !== 'string') return
   if ((await cluster.find('cluster/schedules', schedule)) === undefined) {
@@ -161,7 +167,7 @@ async function insistOnSchedule(cluster: Cluster, policy: Row): Promise<void> {
   }
 }
 
-function insistOnOwn(policy: Row): void {
+function insistOnOwn(policy: Policy): void {
   if (policy['$isBuiltIn'] !== true) return
   throw failure('builtInEfficiencyPolicy')
 }

@@ -174,7 +174,7 @@ export const svms: Behaviour<typeof svmsResource> = define(svmsResource, {
         ...(await usualPolicy(cluster)),
         ...draft,
         uuid: key,
-        state: 'running',
+        state: 'running' as const,
         create_time: cluster.now(),
       }
       return { key, input, locks: [`svm-name:${svmName}`] }

@@ -3,7 +3,7 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { inline } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { each, flag, group, list, oneOf, text, time } from '../../../model/kinds/index.ts'
-import { resource } from '../../../model/resource.ts'
+import { resource, type TypeName } from '../../../model/resource.ts'
 import { textOf } from '../../../model/value.ts'
 import { type LicenseFile, readLicenseFile } from './license-files.ts'
 import type { DraftOf, RowOf } from '../../../model/rows.ts'
@@ -140,7 +140,7 @@ export const licenses: Behaviour<typeof licensesResource> = define(licensesResou
     step: {
       name: 'write records',
       async run(cluster, { input }) {
-        await cluster.commit(input['files'].map((row) => cluster.put(LICENSES, row)))
+        await cluster.commit(input['files'].map((row) => cluster.put(FILES, row)))
       },
     },
   }),
@@ -178,6 +178,9 @@ export const licenses: Behaviour<typeof licensesResource> = define(licensesResou
 
 type License = DraftOf<typeof LICENSES>
 type Installed = NonNullable<License['licenses']>[number]
+
+/** What is kept are license files, in notes alone. The rows that are shown are packages. */
+const FILES = LICENSES as TypeName
 
 const scopes = ['site', 'cluster', 'node'] as const
 

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { asText, recordsOf } from '../../../../test/support/body.ts'
 import { codeOf } from '../../../model/failure.ts'
 import { startTestCluster, type TestCluster } from '../../../../test/support/cluster.ts'
+import { partial } from '../../../../test/support/partial.ts'
 import { Jobs, JOBS } from '../../../core/jobs/jobs.ts'
 
 const KEY = Buffer.from('k')
@@ -71,7 +72,7 @@ test('a restore that an earlier release began as a change goes on, and its job l
     $user: 'admin',
     $from: 'test',
   }
-  await cluster.commit([cluster.put(JOBS, left)])
+  await cluster.commit([cluster.put(partial(JOBS), left)])
   const jobs = new Jobs(cluster)
   await jobs.resume()
   assert.equal((await jobs.wait(uuid, 60_000))['state'], 'success')

@@ -6,6 +6,7 @@ import { Interrupted, job, type Work } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { count, oneOf, time, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
+import type { RowOf } from '../../../model/rows.ts'
 import { CatalogUnavailable, type Change } from '../../../ports/catalog.ts'
 import { dueBuckets, forgetGone, keepState, RETRY_MS, rulesDigest } from './lifecycle-due.ts'
 import { countFields, readNotes } from './lifecycle-notes.ts'
@@ -74,7 +75,7 @@ export const lifecycleRuns: Behaviour<typeof lifecycleRunsResource> = define(lif
     example: {},
     plan(cluster, { draft }) {
       const key = cluster.system.random.uuid()
-      const input = { uuid: key, scope: draft['scope'] ?? 'all', start_time: cluster.now() }
+      const input = { uuid: key, scope: draft['scope'] ?? ('all' as const), start_time: cluster.now() }
       return Promise.resolve({ key, input, locks: [LIFECYCLE_LOCK] })
     },
     // What was removed is not brought back when a run fails; the next one goes on.
@@ -82,8 +83,10 @@ export const lifecycleRuns: Behaviour<typeof lifecycleRunsResource> = define(lif
   }),
 })
 
+type RunWork = Work<RowOf<typeof LIFECYCLE_RUNS>>
+
 /** Each bucket once, in the order of uuids, beginning with the one it was in. What becomes due meanwhile is for the next. */
-async function applyRules(cluster: Cluster, work: Work): Promise<void> {
+async function applyRules(cluster: Cluster, work: RunWork): Promise<void> {
   const { walk, last } = readNotes(work.memo)
   const due = await dueBuckets(cluster, work.input['scope'] === 'due' ? 'due' : 'all')
   const left = due.filter((bucket) => bucket > last && bucket !== walk?.bucket)
@@ -122,7 +125,7 @@ async function setAside(cluster: Cluster, work: Work, bucket: string, failure: u
 }
 
 /** Writes the record of the run, and tells of it. */
-async function close(cluster: Cluster, { key, input, memo }: Work): Promise<void> {
+async function close(cluster: Cluster, { key, input, memo }: RunWork): Promise<void> {
   if ((await cluster.find(LIFECYCLE_RUNS, key)) !== undefined) return
   const { buckets, failed, counts } = readNotes(memo)
   const told = { buckets, failed_buckets: failed, ...countFields(counts) }

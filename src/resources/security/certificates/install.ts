@@ -1,19 +1,21 @@
 /** A certificate that is given, checked and completed with what it says. */
 import type { Cluster } from '../../../core/cluster.ts'
 import { failure } from '../../../model/failure.ts'
-import type { DraftOf } from '../../../model/rows.ts'
+import type { NewOf } from '../../../model/rows.ts'
 import { sealedKey } from '../../../records/certificates.ts'
 import type { CertificateFacts } from '../../../ports/certificates.ts'
 
-export type Draft = DraftOf<'security/certificates'>
+export type Draft = NewOf<'security/certificates'>
 
 /** What is to be written of a certificate. */
 export type Installed = ReturnType<typeof installed>
 
+type Hash = NonNullable<Draft['hash_function']>
+
 interface Said {
   readonly common_name: string
   readonly key_size?: number
-  readonly hash_function?: string
+  readonly hash_function?: Hash
 }
 
 /** The row, with what the certificate says and its private key sealed; or why it cannot be installed. */
@@ -91,6 +93,7 @@ function saidBy(facts: CertificateFacts, given: string): Said {
   return {
     common_name: commonName,
     ...(facts.keyBits === 0 ? {} : { key_size: facts.keyBits }),
-    ...(facts.hash === '' ? {} : { hash_function: facts.hash }),
+    // One that was made elsewhere may have another, which is shown as it is.
+    ...(facts.hash === '' ? {} : { hash_function: facts.hash as Hash }),
   }
 }

@@ -3,6 +3,7 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { inline } from '../../../core/verb.ts'
 import { flag, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
+import type { RowOf } from '../../../model/rows.ts'
 import { type Row, textOf } from '../../../model/value.ts'
 
 export const LOGIN_MESSAGES = 'security/login/messages'
@@ -63,7 +64,7 @@ export const loginMessages: Behaviour<typeof loginMessagesResource> = define(log
   }),
 })
 
-async function isOfSvm(cluster: Cluster, key: string): Promise<Row> {
+async function isOfSvm(cluster: Cluster, key: string): Promise<RowOf<typeof LOGIN_MESSAGES>> {
   const isSvm = (await cluster.find('svm/svms', key)) !== undefined
   return { uuid: key, ...(isSvm ? { 'svm.uuid': key } : {}) }
 }

@@ -21,7 +21,7 @@ before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'pack-damage-'))
   open = openJobsCluster(folder)
   v = await efficiencyVolume(open, folder)
-  const bucket = { uuid: 'b', name: 'small', 'volume.uuid': v.volume, 'svm.uuid': '' }
+  const bucket = { uuid: 'b', name: 'small', 'volume.uuid': v.volume, 'svm.uuid': '', size: 2 ** 30 }
   await open.cluster.catalog.commit([open.cluster.put('protocols/s3/buckets', bucket, { expect: 'absent' })])
 })
 after(async () => {

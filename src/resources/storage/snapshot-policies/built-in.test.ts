@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startTestCluster } from '../../../../test/support/cluster.ts'
+import { partial } from '../../../../test/support/partial.ts'
 import { textAt } from '../../../model/value.ts'
 import { SCHEDULES } from '../../cluster/schedules.ts'
 import { addBuiltIns } from './built-in.ts'
@@ -16,7 +17,7 @@ test('a cluster from before there were schedules gets them once, and its policie
   await cluster.commit([
     ...schedules.map((row) => ({ do: 'remove-record', type: SCHEDULES, key: textAt(row, 'uuid') }) as const),
     ...policies.map(({ uuid, name, enabled }) =>
-      cluster.put(SNAPSHOT_POLICIES, { uuid: uuid ?? '', name: name ?? '', enabled: enabled ?? false }),
+      cluster.put(partial(SNAPSHOT_POLICIES), { uuid, name, enabled: enabled ?? false }),
     ),
   ])
   await addBuiltIns(cluster)

@@ -1,13 +1,13 @@
 /** The schedules and snapshot policies that a cluster comes with. */
 import type { Cluster } from '../../../core/cluster.ts'
-import type { Row } from '../../../model/value.ts'
+import type { DraftOf, RowOf } from '../../../model/rows.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import { SCHEDULES } from '../../cluster/schedules.ts'
 import { SNAPSHOT_POLICIES, type Copy } from './copies.ts'
 
 const every = (minutes: number) => Array.from({ length: 60 / minutes }, (_, at) => at * minutes)
 
-const SCHEDULES_BUILT_IN: Readonly<Record<string, Row>> = {
+const SCHEDULES_BUILT_IN: Readonly<Record<string, DraftOf<typeof SCHEDULES>>> = {
   '5min': { 'cron.minutes': every(5) },
   '8hour': { 'cron.minutes': [15], 'cron.hours': [2, 10, 18] },
   hourly: { 'cron.minutes': [5] },
@@ -29,7 +29,7 @@ const POLICIES_BUILT_IN: Readonly<Record<string, { comment: string; counts: Read
 }
 
 /** Makes them all. `known` are policies of these names that are there already, from before they had schedules. */
-export function builtIns(cluster: Cluster, known: readonly Row[] = []): Change[] {
+export function builtIns(cluster: Cluster, known: readonly RowOf<typeof SNAPSHOT_POLICIES>[] = []): Change[] {
   const uuid = () => cluster.system.random.uuid()
   const schedules = new Map(Object.keys(SCHEDULES_BUILT_IN).map((name) => [name, uuid()]))
   const made = [...schedules].map(([name, key]) =>
@@ -45,7 +45,7 @@ export function builtIns(cluster: Cluster, known: readonly Row[] = []): Change[]
   const policies = Object.entries(POLICIES_BUILT_IN).map(([name, { comment, counts }]) => {
     const copies = Object.entries(counts).map(([schedule, count]) => copyOf(schedule, schedules.get(schedule), count))
     const before = known.find((policy) => policy['name'] === name) ?? { uuid: uuid(), enabled: name !== 'none' }
-    const row = { ...before, name, comment, copies, $isBuiltIn: true } as unknown as Row
+    const row = { ...before, name, comment, copies, $isBuiltIn: true }
     return cluster.put(SNAPSHOT_POLICIES, row)
   })
   return [...made, ...policies]

@@ -1,20 +1,24 @@
 /** The copies of a snapshot policy: for each of its schedules, how the snapshots are called and how many are kept. */
 import type { Cluster } from '../../../core/cluster.ts'
 import { failure } from '../../../model/failure.ts'
-import { count, each, group, text, uuid, type Kind } from '../../../model/kinds/index.ts'
-import { isRecord, type Row, textOf, type Value } from '../../../model/value.ts'
+import { count, each, group, text, uuid, type ValueOf } from '../../../model/kinds/index.ts'
+import type { RowOf } from '../../../model/rows.ts'
+import { isRecord } from '../../../model/value.ts'
 import { SCHEDULES } from '../../cluster/schedules.ts'
 
 export const SNAPSHOT_POLICIES = 'storage/snapshot-policies'
 
 /** As it lies in the policy's record. The label and the period are there only when they were given. */
-export interface Copy {
+export type Copy = {
   readonly schedule: { readonly uuid: string }
   readonly prefix: string
   readonly count: number
   readonly snapmirror_label?: string
   readonly retention_period?: string
 }
+
+/** As requests give it. */
+export type GivenCopy = ValueOf<ReturnType<typeof copiesKind>>[number]
 
 const SCHEDULES_MAX = 5
 /** What a volume can have of snapshots, so what one policy may keep in it. */
@@ -55,7 +59,7 @@ export const copyFields = {
   },
 } as const
 
-export function copiesKind(): Kind {
+export function copiesKind() {
   return each({
     schedule: { kind: scheduleKind(), doc: 'The schedule of the snapshots.', required: true },
     ...copyFields,
@@ -63,7 +67,7 @@ export function copiesKind(): Kind {
 }
 
 /** A schedule by its name alone, or by name or uuid in an object. */
-function scheduleKind(): Kind {
+function scheduleKind() {
   return group({
     name: { kind: text({ charactersMax: 256 }), doc: 'The name of the schedule.' },
     uuid: { kind: uuid(), doc: 'The UUID of the schedule.', since: '9.14.1' },
@@ -71,15 +75,19 @@ function scheduleKind(): Kind {
 }
 
 /** The copies of a policy's record. */
-export function copiesOf(policy: Row | undefined): readonly Copy[] {
-  return (policy?.['copies'] ?? []) as unknown as readonly Copy[]
+export function copiesOf(policy: Pick<RowOf<typeof SNAPSHOT_POLICIES>, 'copies'> | undefined): readonly Copy[] {
+  return (policy?.copies ?? []) as readonly Copy[]
 }
 
 /**
  * Given copies as they are kept: schedules by uuid, prefixes filled in. Refuses what contradicts itself or exceeds the
  * limits. `svm` is that of the policy, whose own schedules come before those of the cluster.
  */
-export async function settleCopies(cluster: Cluster, given: readonly Value[], svm: string): Promise<readonly Copy[]> {
+export async function settleCopies(
+  cluster: Cluster,
+  given: readonly GivenCopy[],
+  svm: string,
+): Promise<readonly Copy[]> {
   const settled: Copy[] = []
   for (const copy of given) {
     if (!isRecord(copy)) throw failure('snapshotCopyMalformed')
@@ -100,24 +108,27 @@ export async function settleCopies(cluster: Cluster, given: readonly Value[], sv
   return settled
 }
 
-async function settleCopy(cluster: Cluster, given: Row, svm: string): Promise<Copy> {
-  const wanted = isRecord(given['schedule']) ? (given['schedule'] as Row) : {}
-  const schedule = await scheduleNamed(cluster, wanted, svm)
-  if (typeof given['count'] !== 'number') throw failure('fieldRequired', { field: 'copies.count' })
-  const label = textOf(given['snapmirror_label'])
-  const period = textOf(given['retention_period'])
-  const prefix = textOf(given['prefix'])
+async function settleCopy(cluster: Cluster, given: GivenCopy, svm: string): Promise<Copy> {
+  const schedule = await scheduleNamed(cluster, isRecord(given.schedule) ? given.schedule : {}, svm)
+  if (typeof given.count !== 'number') throw failure('fieldRequired', { field: 'copies.count' })
+  const label = given.snapmirror_label ?? ''
+  const period = given.retention_period ?? ''
+  const prefix = given.prefix ?? ''
   return {
-    schedule: { uuid: textOf(schedule['uuid']) },
+    schedule: { uuid: schedule['uuid'] },
     // Names of schedules may have blanks, those of snapshots not.
-    prefix: prefix === '' ? textOf(schedule['name']).replaceAll(' ', '_') : prefix,
-    count: given['count'],
+    prefix: prefix === '' ? schedule['name'].replaceAll(' ', '_') : prefix,
+    count: given.count,
     ...(label === '' || label === NO_LABEL ? {} : { snapmirror_label: label }),
     ...(period === '' || period === NO_PERIOD ? {} : { retention_period: period }),
   }
 }
 
-async function scheduleNamed(cluster: Cluster, wanted: Row, svm: string): Promise<Row> {
+async function scheduleNamed(
+  cluster: Cluster,
+  wanted: Partial<GivenCopy['schedule']>,
+  svm: string,
+): Promise<RowOf<typeof SCHEDULES>> {
   const { name, uuid: given } = wanted
   const named =
     typeof name !== 'string'
@@ -137,9 +148,9 @@ async function scheduleNamed(cluster: Cluster, wanted: Row, svm: string): Promis
 }
 
 /** As clients see it, with the name that the schedule has now. */
-export function shownCopy(copy: Copy, schedule: Row | undefined): Row {
+export function shownCopy(copy: Copy, schedule: RowOf<typeof SCHEDULES> | undefined) {
   return {
-    schedule: { uuid: copy.schedule.uuid, name: schedule?.['name'] ?? null },
+    schedule: { uuid: copy.schedule.uuid, ...(schedule === undefined ? {} : { name: schedule['name'] }) },
     prefix: copy.prefix,
     count: copy.count,
     snapmirror_label: copy.snapmirror_label ?? NO_LABEL,

@@ -5,6 +5,7 @@
  */
 import type { Cluster } from '../../../core/cluster.ts'
 import { failure } from '../../../model/failure.ts'
+import { without } from '../../../model/value.ts'
 import { type Change, CommitRefused } from '../../../ports/catalog.ts'
 import type { Bucket, ObjectServer, Volume } from '../../../records/rows.ts'
 
@@ -17,7 +18,7 @@ const TRIES_MAX = 100
 export const CAME_WITH_CLONE = '$cameWithClone'
 
 /** Fields of a bucket that do not go with a clone. */
-const LEFT_BEHIND: ReadonlySet<string> = new Set([
+const LEFT_BEHIND = [
   'policy.statements',
   '$policy',
   'policy.name',
@@ -25,7 +26,7 @@ const LEFT_BEHIND: ReadonlySet<string> = new Set([
   'retention.mode',
   'retention.default_period',
   '$hasLocks',
-])
+] as const
 
 /**
  * The bucket of a clone that is to have what one of its parent has: the same each time in one making of the clone, of
@@ -76,14 +77,13 @@ export async function bucketRecords(
   const taken = new Set<string>()
   const changes: Change[] = []
   for (const row of rows) {
-    const kept = Object.entries(row).filter(([path]) => !LEFT_BEHIND.has(path))
     const name = await freeName(cluster, clone, row['name'], taken)
     taken.add(name)
     changes.push(
       cluster.put(
         BUCKETS,
         {
-          ...Object.fromEntries(kept),
+          ...without(row, LEFT_BEHIND),
           uuid: bucketOf(making, row['uuid']),
           name,
           'svm.uuid': clone['svm.uuid'] ?? '',

@@ -255,7 +255,7 @@ export async function splitClone(cluster: Cluster, { key, input }: Work<{ readon
   if (!isClone(clone)) return
   const own = Object.entries(clone).filter(([path]) => !path.startsWith('clone.') && path !== TAKEN)
   await releaseBase(cluster, clone, [
-    cluster.put(VOLUMES, Object.fromEntries(own), { expect: record.revision }),
+    cluster.put(VOLUMES, Object.fromEntries(own) as typeof clone, { expect: record.revision }),
     { do: 'count-as-own', volume: key },
     cluster.event('volume.clone.split', { volume: clone['name'] }),
   ])

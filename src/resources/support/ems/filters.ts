@@ -7,7 +7,7 @@ import { failure } from '../../../model/failure.ts'
 import { flag, name } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type GivenRule, type Rule, rulesKind, settleRules, shownRules } from './filter-rules.ts'
-import type { RowOf, DraftOf } from '../../../model/rows.ts'
+import type { RowOf, DraftOf, NewOf } from '../../../model/rows.ts'
 
 export const EMS_FILTERS = 'support/ems/filters'
 export const EMS_DESTINATIONS = 'support/ems/destinations'
@@ -144,7 +144,7 @@ const BUILT_IN: Readonly<Record<string, readonly GivenRule[]>> = {
 export async function addBuiltInEvents(cluster: Cluster): Promise<void> {
   const known = new Set((await cluster.rows(EMS_FILTERS)).map((row) => row['name']))
   const missing = Object.entries(BUILT_IN).filter(([key]) => !known.has(key))
-  const traps: DraftOf<typeof EMS_DESTINATIONS> = {
+  const traps: NewOf<typeof EMS_DESTINATIONS> = {
     name: 'snmp-traphost',
     type: 'snmp',
     destination: '',

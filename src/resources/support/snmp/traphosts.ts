@@ -70,7 +70,7 @@ export const snmpTraphosts: Behaviour<typeof snmpTraphostsResource> = define(snm
 
 /** Trap hosts of earlier releases name their user without its engine. At each start. */
 export async function adoptTraphosts(cluster: Cluster): Promise<void> {
-  const old = (await cluster.catalog.records(SNMP_TRAPHOSTS)).filter(
+  const old = (await cluster.records(SNMP_TRAPHOSTS)).filter(
     ({ body }) => body['user.name'] !== undefined && body[ENGINE] === undefined,
   )
   if (old.length === 0) return

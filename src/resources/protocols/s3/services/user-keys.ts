@@ -78,7 +78,8 @@ type Keys = {
 
 /** The draft of a new user, with the keys that it gives or new ones. What is revealed is for the one answer that shows them. */
 export async function withKeys(cluster: Cluster, draft: NewOf<typeof USERS>) {
-  const { access_key: given, secret_key: secret, ...rest } = draft
+  const { secret_key: secret, ...rest } = draft
+  const given = draft.access_key
   if ((given === undefined) !== (secret === undefined)) {
     throw failure('accessKeyIncomplete')
   }
@@ -87,7 +88,7 @@ export async function withKeys(cluster: Cluster, draft: NewOf<typeof USERS>) {
     throw failure('accessKeyTaken')
   }
   const { keys, reveal } = newKeys(cluster, rest[TIME_TO_LIVE], pair)
-  return { row: { ...rest, ...keys }, reveal }
+  return { row: changedBy(rest, keys), reveal }
 }
 
 const keyArgs = {
