@@ -6,7 +6,7 @@ import { flag, text } from '../model/kinds/index.ts'
 import type { Row } from '../model/value.ts'
 import { action, isOneAction, partsOf, verbOfJob, withActions } from './action.ts'
 import type { Cluster } from './cluster.ts'
-import { job, type Step, type Work } from './verb.ts'
+import { inline, job, type Step, type Work } from './verb.ts'
 
 const done: string[] = []
 
@@ -75,6 +75,17 @@ test('an action that stands alone is refused beside anything else', () => {
   for (const draft of [{ comment: 'x' }, { paint: true }]) {
     assert.throws(() => asked({ 'journey.to': 'home', ...draft }), { code: codeOf('moveWithChanges') })
   }
+})
+
+test('an action that is a commit of its own is refused beside anything else', () => {
+  const plan = () => Promise.resolve({ key: 'k', input: {} })
+  const change = inline({ plan, step: step('apply') })
+  const wave = action({ ...about('wave'), spelled: { asks: { wave: [true] } }, plan, step: step('wave') })
+  const shared = action({ ...about('nod'), spelled: { asks: { nod: [true] } }, plan, step: change.steps[0] as Step })
+  const steps = (draft: Row) => withActions(change, partsOf({ wave, shared }, draft, {})).steps.map(({ name }) => name)
+  assert.throws(() => steps({ wave: true, comment: 'x' }), { code: codeOf('actionAlone'), target: 'wave' })
+  assert.throws(() => steps({ wave: true, nod: true }), { code: codeOf('actionAlone') })
+  assert.deepEqual(steps({ nod: true, comment: 'x' }), ['apply'])
 })
 
 const NOBODY = {} as Cluster

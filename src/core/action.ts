@@ -4,14 +4,14 @@
  *
  * In the REST interface, most are spelled by fields, or by arguments of the query, of a change. Such a request is the
  * action, where it says nothing else. Where it says more, it is one job: the steps of the change and of the actions come
- * one after the other, and are undone together.
+ * one after the other, and are undone together. Where none of them is a job, they have to share the step of the change.
  *
  *     PATCH {"clone.split_initiated": true}                    ─▶  split
  *     PATCH {"clone.split_initiated": true, "comment": "own"}  ─▶  modify {"comment": "own"}, then split
  */
 import { argumentsOf, completeArguments } from '../model/arguments.ts'
 import { type Danger, dangers } from '../model/facts.ts'
-import type { Failure } from '../model/failure.ts'
+import { type Failure, failure } from '../model/failure.ts'
 import type { Field, Fields } from '../model/resource.ts'
 import type { ArgumentsOf, DraftOf, RecordType, RowOf } from '../model/rows.ts'
 import { isRecord, type Row, textAt, type Value } from '../model/value.ts'
@@ -180,13 +180,24 @@ function insistOnFit(parts: Parts): void {
 /** A change with the actions that are asked for beside it, as one verb. */
 export function withActions(modify: Verb, { called, draft, args }: Parts): Verb {
   const { args: _, ...rest } = modify
+  const isJob = called.some(({ action }) => action.isJob === true) || modify.isJob
+  const steps = stepsWith(modify, called)
+  if (isJob === false) insistOnOneCommit(modify, called)
   return {
     ...rest,
-    isJob: called.some(({ action }) => action.isJob === true) || modify.isJob,
-    steps: stepsWith(modify, called),
+    isJob,
+    steps,
     alone: (request) => [modify, ...called.map(({ action }) => action)].flatMap((verb) => verb.alone?.(request) ?? []),
     plan: (cluster, request) => plannedWith(cluster, modify, called, { ...request, draft, args }),
   }
+}
+
+/** What is no job is one step, so that a crash leaves all of it or nothing: an action with a step of its own is asked for alone. */
+function insistOnOneCommit(modify: Verb, called: readonly Called[]): void {
+  const own = called.find(({ action }) => ownSteps(modify, action).length > 0)
+  if (own === undefined) return
+  const [field = own.name] = Object.keys(own.action.spelled?.asks ?? {})
+  throw failure('actionAlone', { field })
 }
 
 /** What an action is told, by its name, where it is part of a change. */

@@ -143,7 +143,7 @@ async function nameIt({ resource, naming }: (typeof byExample)[number], named: R
 
 /** What is said instead of the fields of an example, where a record of it is to name another one. */
 const INSTEAD: Readonly<Record<string, Row>> = {
-  'storage/volumes': { 'snapshot_policy.name': null, size: 32 * 2 ** 20, 'guarantee.type': 'none' },
+  'storage/volumes': { size: 32 * 2 ** 20, 'guarantee.type': 'none' },
   'storage/volume-efficiency-policies': { type: 'scheduled', start_threshold_percent: null },
 }
 
@@ -152,8 +152,10 @@ async function exampleOf(resource: Resource, given: Row): Promise<Row> {
   const example = behaviourOf(resource.type).create?.example ?? {}
   const isWithinPath = resource.pathKeys.includes('svm.uuid')
   const svm = isWithinPath ? ((await here.cluster.keyOfName('svm/svms', 'svm1')) ?? '') : undefined
-  const row = {
+  const row: Row = {
     ...flatten(resource, example, 'create', here.cluster.release),
+    // What the example names by its name is another one.
+    ...Object.fromEntries(Object.keys(given).map((path) => [path.replace(/\.uuid$/, '.name'), null])),
     ...(svm === undefined ? {} : { 'svm.uuid': svm }),
     ...given,
   }

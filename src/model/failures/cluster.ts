@@ -68,10 +68,10 @@ export const cluster = {
     'Remove the schedule from the snapshot policy first.',
     { code: '459758' },
   ),
-  scheduleOfEfficiencyPolicy: inUse(
+  scheduleInUse: inUse(
     undefined,
-    'The efficiency policy "{policy}" uses the schedule. Give the policy another schedule first.',
-    'Give the efficiency policy another schedule first.',
+    'The {noun} "{name}" uses the schedule. Give the {noun} another schedule first.',
+    'Give what uses the schedule another one first.',
     { code: '459758' },
   ),
   intervalUnknown: badArgument('interval', 'it takes one of {intervals}.', 'Choose one of the intervals.'),

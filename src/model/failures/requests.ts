@@ -264,4 +264,9 @@ export const requests = {
   ),
   fieldRepeated: malformed('{field}', 'Field "{field}" was given twice.', 'Give the field once.', { code: '262188' }),
   fieldEmpty: badValue('{field}', 'it cannot be empty.', 'Give the field a value.'),
+  actionAlone: invalid(
+    '{field}',
+    '"{field}" cannot be combined with other changes. Send it in a request of its own.',
+    'Send the field in a request of its own.',
+  ),
 } as const

@@ -150,10 +150,10 @@ export const schedules: Behaviour<typeof schedulesResource> = define(schedulesRe
     },
   }),
   remove: plainRemove(SCHEDULES, {
-    inUse({ resource, name: policy }) {
+    inUse({ resource, name }) {
       const isOfSnapshots = resource.type === 'storage/snapshot-policies'
-      const name = isOfSnapshots ? 'scheduleOfSnapshotPolicy' : 'scheduleOfEfficiencyPolicy'
-      return failure(name, { policy })
+      if (isOfSnapshots) return failure('scheduleOfSnapshotPolicy', { policy: name })
+      return failure('scheduleInUse', { noun: resource.noun, name })
     },
   }),
 })
