@@ -14,6 +14,7 @@ import { WorkShare } from '../core/time/work-share.ts'
 import type { Damage } from '../records/rows.ts'
 import type { StoredBlob } from '../ports/catalog.ts'
 import { checkBlob, damageOf, isThere, type Files } from '../resources/storage/damage/check-blob.ts'
+import { digestOfPart } from '../resources/storage/damage/part-digest.ts'
 import { rewriteBlob, Unneeded } from '../resources/storage/damage/rewrite.ts'
 import {
   digestOfDamaged,
@@ -224,8 +225,9 @@ export class DamageWatch extends Watch {
       // It was forgotten meanwhile, or repaired.
       if (tried > TWINS_TRIED || (await this.#cluster.find(DAMAGE, one.row['uuid'])) === undefined) return true
       try {
-        const md5 = await digestOfDamaged(this.#cluster, one)
-        return md5 === undefined || (await this.#repairFrom(one, twin, md5))
+        const cluster = this.#cluster
+        const md5 = (await digestOfDamaged(cluster, one)) ?? (await digestOfPart(cluster, one, twin))
+        return md5 !== undefined && (await this.#repairFrom(one, twin, md5))
       } catch (failure) {
         this.#failedFor(one.row, failure)
         return true

@@ -11,8 +11,8 @@ import { placeOf } from '../../../storage/tree-of.ts'
 import { eachInTurns } from '../../../core/time/turns.ts'
 import type { StoredBlob } from '../../../ports/catalog.ts'
 import type { Damage, Volume } from '../../../records/rows.ts'
-import { digestOfLabel } from '../../../s3/objects/labels.ts'
-import { damageOf, type Files } from './check-blob.ts'
+import type { Files } from './check-blob.ts'
+import { digestOfStored } from './stored-digest.ts'
 
 /** Blobs read from the catalog at a time. */
 const PAGE = 100
@@ -80,28 +80,12 @@ export async function digestOfDamaged(
   cluster: Cluster,
   { row, files, blob }: DamagedBlob,
 ): Promise<string | undefined> {
-  if (blob.digest !== undefined) return blob.digest
-  const label = await labelOf(files, blob)
-  const digest = label === undefined ? undefined : digestOfLabel(label)
-  const [bucket, key] = [row['bucket.uuid'], row['key']]
+  const digest = await digestOfStored(files, blob)
+  const [bucket, key, version] = [row['bucket.uuid'], row['key'], row['version']]
   if (digest !== undefined || bucket === undefined || key === undefined) return digest
-  const object = await cluster.catalog.object(bucket, Buffer.from(key))
+  const object = await cluster.catalog.object(bucket, Buffer.from(key), undefined, version)
   const isWhole = object?.blobs.length === 1 && object.blobs[0]?.blob === blob.blob
   return isWhole && MD5.test(object.etag) ? object.etag : undefined
-}
-
-async function labelOf({ volumes, tree }: Files, { blob }: StoredBlob): Promise<Uint8Array | undefined> {
-  try {
-    const reader = await volumes.open(tree, blob)
-    try {
-      return await reader.label()
-    } finally {
-      await reader.close()
-    }
-  } catch (failure) {
-    if (damageOf(failure) === undefined) throw failure
-    return undefined
-  }
 }
 
 /** Nothing where the CRC is not known. */
