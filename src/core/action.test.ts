@@ -95,6 +95,7 @@ const work = (input: Row): Work => ({
   memo: {},
   stopping: new AbortController().signal,
   progress: () => Promise.resolve(),
+  conclude: () => undefined,
   commit: () => Promise.resolve([]),
 })
 

@@ -285,6 +285,7 @@ function partOf(work: Work, name: string): Work {
       return work.stopping
     },
     progress: (done, message) => work.progress(done, message),
+    conclude: (message) => work.conclude(message),
     commit: (changes, notes) => work.commit(changes, notes),
   }
 }

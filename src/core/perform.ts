@@ -202,6 +202,7 @@ export class Actions {
       memo: {},
       stopping: new AbortController().signal,
       progress: () => Promise.resolve(),
+      conclude: () => undefined,
       commit: (changes) => audited.cluster.catalog.commit(changes),
     }
     for (const step of verb.steps) {

@@ -89,6 +89,8 @@ export interface Work<Input extends Row = Row, Memo extends Row = NoMemo> {
   readonly stopping: AbortSignal
   /** Tells how far a long step is, 0..1, and in words what it is at. */
   progress(done: number, message?: string): Promise<void>
+  /** Says in words how it has ended, for the record of a job that succeeds. A step that is repeated says it again. */
+  conclude(message: string): void
   /**
    * Commits changes and, with them, what becomes of the memo: a crash leaves both or neither, so a step that is repeated
    * goes on where it was. Fails as the catalog does, with a `CommitRefused` that counts these changes; the memo is then

@@ -130,6 +130,69 @@ for (const [what, query, size] of [
   })
 }
 
+test('the job of a restore says how many of the restored objects are known to be damaged', async () => {
+  const { body } = await api.call('GET', '/api/storage/volumes?name=vol1')
+  const volume = `/api/storage/volumes/${asText(recordsOf(body)[0]?.['uuid'])}`
+  const buckets = await api.call('GET', '/api/protocols/s3/buckets?name=papers&fields=svm.uuid,uuid')
+  const [found] = recordsOf(buckets.body)
+  const bucket = `/api/protocols/s3/services/${asText(found?.['svm']?.['uuid'])}/buckets/${asText(found?.['uuid'])}`
+  const contents = new Map<string, Buffer>()
+  for (const [key, size] of [
+    ['a/lost', 150_000],
+    ['a/small and lost', 5000],
+    ['a/sound', 5000],
+    ['b/lost', 150_000],
+    ['b/sound', 150_000],
+  ] as const) {
+    contents.set(key, randomBytes(size))
+    assert.equal((await s3('PUT', `/papers/${encodeURI(key)}`, contents.get(key))).status, 200)
+  }
+  assert.equal((await api.call('POST', `${volume}/snapshots?return_timeout=60`, { name: 'known' })).status, 201)
+  for (const key of contents.keys()) assert.equal((await s3('DELETE', `/papers/${encodeURI(key)}`)).status, 204)
+  for (const [key, content] of contents) if (key.endsWith('lost')) assert.equal(flip(content).length, 1)
+  const begun = await api.call('POST', '/api/private/scrubs?return_timeout=60', { aggregate: { name: 'aggr1' } })
+  assert.equal(begun.status, 201, begun.text)
+  assert.equal((await damaged()).length, 3)
+
+  const told = async (url: string) => {
+    const reply = await api.call('PATCH', `${url}&return_timeout=60`, {})
+    assert.equal(reply.status, 200, reply.text)
+    const job = asText((reply.body['job'] as Record<string, never>)['uuid'])
+    const { state, message } = (await api.call('GET', `/api/cluster/jobs/${job}?fields=*`)).body
+    assert.equal(state, 'success')
+    return message
+  }
+  const where = 'Damaged objects are listed at /private/damaged-objects.'
+  const restore = `${volume}?restore_to.snapshot.name=known`
+  assert.equal(await told(`${restore}&restore_to.path=/papers/b/sound`), 'success')
+  assert.equal(
+    await told(`${restore}&restore_to.path=/papers/b/lost`),
+    `The snapshot was restored. 1 restored object is damaged: papers/b/lost. ${where}`,
+  )
+  assert.equal(
+    await told(`${restore}&restore_to.path=/papers/a/`),
+    `The snapshot was restored. 2 restored objects are damaged, such as papers/a/lost. ${where}`,
+  )
+  const all = `The snapshot was restored. 3 restored objects are damaged, such as papers/a/lost. ${where}`
+  assert.equal(await told(`${bucket}?restore_to.snapshot.name=known`), all)
+  assert.equal(await told(restore), all)
+  assert.deepEqual(
+    new Set((await damaged()).map((one) => one['key'])),
+    new Set(['a/lost', 'a/small and lost', 'b/lost']),
+    'objects that only the snapshot had have names now',
+  )
+  for (const [key, content] of contents) {
+    const got = await s3('GET', `/papers/${encodeURI(key)}`)
+    if (key.endsWith('lost')) assert.equal(got.status, 500, key)
+    else assert.deepEqual([got.status, got.text], [200, content.toString()], key)
+    assert.equal((await s3('HEAD', `/papers/${encodeURI(key)}`)).status, key.endsWith('lost') ? 500 : 200)
+    assert.equal((await s3('DELETE', `/papers/${encodeURI(key)}`)).status, 204)
+  }
+  const dropped = await api.call('DELETE', `${volume}/snapshots?name=known&return_timeout=60`)
+  assert.equal(dropped.status, 200, dropped.text)
+  await until('what is not needed is forgotten', async () => (await damaged()).length === 0)
+})
+
 test('an object of a snapshot that is damaged is not copied back, and its record gets the name that a read tells', async () => {
   const { body } = await api.call('GET', '/api/storage/volumes?name=vol1')
   const volume = `/api/storage/volumes/${asText(recordsOf(body)[0]?.['uuid'])}`

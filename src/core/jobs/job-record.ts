@@ -35,6 +35,8 @@ declare module '../../model/rows.ts' {
       readonly $steps?: readonly string[]
       /** What may be asked of it in this step. */
       readonly $allows?: readonly JobAction[]
+      /** What it says when it succeeds, where its steps have said so. */
+      readonly $conclusion?: string
       readonly $failure?: {
         readonly code: number
         readonly kind: Failure['kind']

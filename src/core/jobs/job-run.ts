@@ -110,6 +110,9 @@ export class JobRun {
           progress: Math.min(99, Math.floor(((job.$at + done) / steps.length) * 100)),
           ...(message === undefined ? {} : { message }),
         }),
+      conclude: (message) => {
+        job = { ...job, $conclusion: message }
+      },
       commit: async (changes, notes: Readonly<Record<string, Value>>) => {
         const noted: Job = { ...job, $memo: { ...memo, ...notes } }
         let outcomes: readonly Outcome[]
@@ -163,13 +166,22 @@ export class JobRun {
           await this.#hooks.reached?.(`${pointOf(step)}: after`)
         }
         await this.#unlessCancelled(queued, (unchanged) =>
-          save({ state: 'success', message: 'success', code: 0, progress: 100, end_time: cluster.now() }, [
-            unchanged,
-            this.#auditEntry(queued, 'success', queued.$key),
-            forgetOrder(job['uuid']),
-            releaseChange(job['uuid']),
-            ...unclaimChanges(locksOf(queued)),
-          ]),
+          save(
+            {
+              state: 'success',
+              message: job.$conclusion ?? 'success',
+              code: 0,
+              progress: 100,
+              end_time: cluster.now(),
+            },
+            [
+              unchanged,
+              this.#auditEntry(queued, 'success', queued.$key),
+              forgetOrder(job['uuid']),
+              releaseChange(job['uuid']),
+              ...unclaimChanges(locksOf(queued)),
+            ],
+          ),
         )
         order.close()
         return

@@ -237,6 +237,7 @@ test('a scrub that was interrupted goes on where it was', async () => {
     memo,
     stopping: signal,
     progress: () => Promise.resolve(),
+    conclude: () => undefined,
     commit: async (_changes, notes) => {
       Object.assign(memo, notes)
       return []
@@ -276,6 +277,7 @@ test('a scrub that a crash ends at any of its notes counts everything once when 
       memo,
       stopping: new AbortController().signal,
       progress: () => Promise.resolve(),
+      conclude: () => undefined,
       commit: async (_changes, notes) => {
         Object.assign(memo, notes)
         noted({ ...memo })

@@ -8,6 +8,7 @@ import { failure } from '../../../model/failure.ts'
 import type { Row } from '../../../model/value.ts'
 import { CommitRefused, type Change, type KeyRange } from '../../../ports/catalog.ts'
 import { patiently } from './patiently.ts'
+import { concludeWithDamage } from './restored-damage.ts'
 import type { Volume } from '../../../records/rows.ts'
 
 const BUCKETS = 'protocols/s3/buckets'
@@ -66,8 +67,14 @@ async function insistOnSomething(cluster: Cluster, volume: string, range: RangeI
  * the catalog, and goes on after a crash where it was.
  */
 export async function restoreRange(cluster: Cluster, work: Work<Row, RangeMemo>, input: RangeInput): Promise<void> {
+  const { bucket } = input
+  if (work.memo.ended !== true) await goBack(cluster, work, input)
+  const volume = (await cluster.find(BUCKETS, bucket))?.['volume.uuid']
+  if (volume !== undefined) await concludeWithDamage(cluster, work, { ...input, volume })
+}
+
+async function goBack(cluster: Cluster, work: Work<Row, RangeMemo>, input: RangeInput): Promise<void> {
   const { bucket, snapshot } = input
-  if (work.memo.ended === true) return
   if (work.memo.begun !== true) {
     const begin: Change = {
       do: 'begin-range-restore',

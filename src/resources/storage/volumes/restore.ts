@@ -15,6 +15,7 @@ import { storedRow } from '../../../records/stored.ts'
 import { BUCKET_SNAPSHOTS } from '../../protocols/s3/bucket-snapshots.ts'
 import { patiently } from './patiently.ts'
 import { leaveRange, plannedRange, restoreRange, type RangeInput, type RangeMemo } from './range-restore.ts'
+import { concludeWithDamage } from './restored-damage.ts'
 import { SNAPSHOTS, whyKept } from './snapshot-changes.ts'
 import { insistOnReadWrite } from './types.ts'
 import type { Volume } from '../../../records/rows.ts'
@@ -166,6 +167,7 @@ async function restoreVolume(cluster: Cluster, work: RestoreWork): Promise<void>
       cluster.event('volume.restored', { volume: work.input['name'], snapshot }),
     ]),
   )
+  await concludeWithDamage(cluster, work, { volume })
 }
 
 /** The records of newer snapshots go with what they stand for. */
