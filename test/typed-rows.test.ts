@@ -1,10 +1,13 @@
 /** What the compiler refuses, on each line below `@ts-expect-error`: nothing of it runs. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { define, type Derivation } from '../src/core/behaviour.ts'
 import type { Cluster } from '../src/core/cluster.ts'
 import { recordPages } from '../src/core/read/record-pages.ts'
 import { job, type Making, type Step, type Work } from '../src/core/verb.ts'
 import { ownEvents } from '../src/model/events/index.ts'
+import { text } from '../src/model/kinds/index.ts'
+import { resource } from '../src/model/resource.ts'
 import type { RowOf } from '../src/model/rows.ts'
 import type { Change } from '../src/ports/catalog.ts'
 import type { Bucket, Snapshot, StoredVolume, Volume } from '../src/records/rows.ts'
@@ -45,6 +48,37 @@ export function written(cluster: Cluster, policy: SnapshotPolicy, bucket: Bucket
     cluster.put('protocols/s3/bucket', bucket),
   ]
 }
+
+export const derived: readonly Derivation<Bucket>[] = [
+  { gives: ['size'], from: (_cluster, rows) => rows.map(({ name }) => ({ size: name.length })) },
+  // @ts-expect-error no field is called so
+  { gives: ['sise'], from: (_cluster, rows) => rows.map(() => ({ size: 0 })) },
+  // @ts-expect-error a size is a number
+  { gives: ['size'], from: (_cluster, rows) => rows.map(({ name }) => ({ size: name })) },
+  // @ts-expect-error such a policy has no name that is a number
+  { gives: ['policy'], from: (_cluster, rows) => rows.map(() => ({ 'policy.name': 1 })) },
+]
+
+const signs = resource({
+  path: '/test/signs',
+  noun: 'sign',
+  doc: 'Signs.',
+  key: ['name'],
+  fields: { name: { doc: 'The name of the sign.', kind: text() } },
+})
+
+define(signs, {
+  readArgs: { among: { doc: 'Where to look for signs.', kind: text() } },
+  rows: (_cluster, _path, args) =>
+    Promise.resolve([
+      { name: args.among ?? '' },
+      // @ts-expect-error no such argument
+      { name: args['amng'] },
+    ]),
+})
+
+// @ts-expect-error a name is text
+define(signs, { rows: () => Promise.resolve([{ name: 1 }]) })
 
 export function always(volume: Volume, snapshot: Snapshot): (string | number)[] {
   // Always set, as making one sets it; in the path of its resource; the element of a list of references.

@@ -2,21 +2,40 @@
 import type { OwnEvent } from '../model/events/index.ts'
 import type { OwnFailure } from '../model/failures/index.ts'
 import type { Fields, Resource } from '../model/resource.ts'
-import type { DraftIn, NewDraftIn, RowIn } from '../model/rows.ts'
+import type { ArgumentsOf, DraftIn, NewDraftIn, RowIn, WithHeads } from '../model/rows.ts'
 import type { Row } from '../model/value.ts'
 import type { Action } from './action.ts'
 import type { Cluster } from './cluster.ts'
-import type { ChangeRequest, Verb, VerbRequest } from './verb.ts'
+import type { ChangeRequest, None, Verb, VerbRequest } from './verb.ts'
 
-export interface Derivation<Of extends Row = Row> {
+/** Who reads some fields of rows to derive others says both: `Derivation<Pick<Bucket, 'uuid'>, 'size', Bucket>`. */
+export interface Derivation<
+  Of extends Row = Row,
+  Path extends string = WithHeads<keyof Of & string>,
+  Gives extends Row = Of,
+> {
   /** The field paths it gives. It runs only when one of them is asked for, filtered or sorted by. */
-  readonly gives: readonly string[]
+  readonly gives: readonly Path[]
   /**
    * For each row, in the same order, the fields to add. Rows of one reading come some at a time: what they have in common
    * is made `once`. A read of one record runs a dozen of these: who has nothing to wait for gives no promise.
    */
-  from(cluster: Cluster, rows: readonly Of[], once: Once): readonly Row[] | Promise<readonly Row[]>
+  from(
+    cluster: Cluster,
+    rows: readonly Of[],
+    once: Once,
+  ): readonly Derived<Gives>[] | Promise<readonly Derived<Gives>[]>
 }
+
+/** A derivation that several resources share: of its paths, the compiler knows none, and a test looks at them. */
+export type SharedDerivation<Of extends Row = Row> = Derivation<Of, never, Row>
+
+export function sharedPaths(...paths: readonly string[]): readonly never[] {
+  return paths as readonly never[]
+}
+
+/** Derived fields of a row: null where one is not set. */
+export type Derived<Of extends Row> = { readonly [Path in keyof Of]?: Of[Path] | null }
 
 /** Gives what was made under this name in this reading, or makes it. */
 export type Once = <Made>(name: string, make: () => Made) => Made
@@ -36,12 +55,12 @@ export interface SecretField<Of extends Row = Row> {
   isSame?(cluster: Cluster, row: Of, given: string): Promise<boolean>
 }
 
-export interface Acts<Of extends Row = Row, Draft extends Row = Row, New extends Row = Row> {
+export interface Acts<Of extends Row = Row, Draft extends Row = Row, New extends Row = Row, Args = Row> {
   /**
    * Rows of a computed resource; without it, rows are records. `path` holds the keys of the path, those of the record too
    * where one is asked for.
    */
-  readonly rows?: (cluster: Cluster, path: Readonly<Record<string, string>>, args: Row) => Promise<Row[]>
+  rows?(cluster: Cluster, path: Readonly<Record<string, string>>, args: Args): Promise<Derived<Of>[]>
   /**
    * All rows of a computed resource, some at a time and in any order, where they are too many to be in memory at once; then
    * `rows` gives the one whose key is asked for.
@@ -74,6 +93,10 @@ export type VerbName = (typeof VERB_NAMES)[number]
  * What a resource does. The resource is a constant of its own, with a type that follows from its declaration alone, so that
  * what is done may speak of its rows.
  */
+export function define<Of extends Resource, const Args extends Fields = None>(
+  resource: Of,
+  acts?: Acts<RowIn<Of>, DraftIn<Of>, NewDraftIn<Of>, ArgumentsOf<Args>> & { readonly readArgs?: Args },
+): Behaviour<Of>
 export function define<Of extends Resource>(
   resource: Of,
   acts: Acts<RowIn<Of>, DraftIn<Of>, NewDraftIn<Of>> = {},

@@ -6,7 +6,7 @@
  * empty list.
  */
 import { Failure, failure } from '../model/failure.ts'
-import { type Row, textOf } from '../model/value.ts'
+import type { RowOf } from '../model/rows.ts'
 import type { System } from '../ports/system.ts'
 
 export const FAULTS_MAX = 100
@@ -17,8 +17,10 @@ const OWN_PATH = '/api/private/faults'
 export const faultTypes = ['error', 'delay', 'job_failure', 'job_delay', 'full_aggregate'] as const
 export type FaultType = (typeof faultTypes)[number]
 
+export type FaultRow = RowOf<'private/faults'>
+
 interface Fault {
-  readonly row: Row
+  readonly row: FaultRow
   readonly path: RegExp
   readonly chance: () => number
   hits: number
@@ -54,7 +56,7 @@ export class Faults {
 
   #full(): string[] {
     const rows = [...this.#faults.values()].map(({ row }) => row)
-    return rows.filter(({ type }) => type === 'full_aggregate').map((row) => textOf(row['aggregate.uuid']))
+    return rows.filter(({ type }) => type === 'full_aggregate').map((row) => row['aggregate.uuid'] ?? '')
   }
 
   /** Fails where there are as many others as there may be. */
@@ -64,14 +66,14 @@ export class Faults {
   }
 
   /** Adds one, or puts it in the place of that with the same uuid; its counts begin anew. */
-  async put(row: Row): Promise<void> {
+  async put(row: FaultRow): Promise<void> {
     const before = this.#full()
-    const uuid = textOf(row['uuid'])
+    const { uuid } = row
     this.insistOnRoom(uuid)
     this.#faults.set(uuid, {
       row,
-      path: pattern(textOf(row['path'])),
-      chance: chances(Number(row['seed'])),
+      path: pattern(row.path ?? ''),
+      chance: chances(row.seed ?? 0),
       hits: 0,
     })
     await this.#told(before)
@@ -83,20 +85,19 @@ export class Faults {
     await this.#told(before)
   }
 
-  rows(): Row[] {
-    return [...this.#faults.values()].map(({ row, hits }): Row => {
-      const times = row['times'] ?? null
-      return Object.assign({ ...row, hits }, times === null ? {} : { remaining: Number(times) - hits })
-    })
+  rows(): FaultRow[] {
+    return [...this.#faults.values()].map(({ row, hits }) =>
+      Object.assign({ ...row, hits }, row.times === undefined ? {} : { remaining: row.times - hits }),
+    )
   }
 
   /** What becomes of a request before it is looked at: it may be kept waiting, and may be answered with a fault. */
-  async onRequest(method: string, target: string): Promise<Row | undefined> {
+  async onRequest(method: string, target: string): Promise<FaultRow | undefined> {
     const path = pathOf(target)
     if (path === OWN_PATH || path.startsWith(`${OWN_PATH}/`)) return undefined
     for (const fault of this.#hitting(['delay', 'error'], method, path)) {
-      if (fault.row['type'] === 'error') return fault.row
-      await this.#system.clock.sleep(Number(fault.row['delay_ms']))
+      if (fault.row.type === 'error') return fault.row
+      await this.#system.clock.sleep(fault.row.delay_ms ?? 0)
     }
     return undefined
   }
@@ -105,8 +106,8 @@ export class Faults {
   async onJob(description: string, stopping: AbortSignal): Promise<void> {
     const [method = '', target = ''] = description.split(' ', 2)
     for (const { row } of this.#hitting(['job_delay', 'job_failure'], method, pathOf(target))) {
-      if (row['type'] === 'job_delay') await this.#system.clock.sleep(Number(row['delay_ms']), stopping)
-      else throw new Failure('conflict', Number(row['code']), textOf(row['message']))
+      if (row.type === 'job_delay') await this.#system.clock.sleep(row.delay_ms ?? 0, stopping)
+      else throw new Failure('conflict', row.code ?? 0, row.message ?? '')
     }
   }
 
@@ -114,7 +115,7 @@ export class Faults {
   isFull(aggregate: string): boolean {
     if (!this.isOn) return false
     for (const fault of this.#faults.values()) {
-      if (fault.row['type'] !== 'full_aggregate' || fault.row['aggregate.uuid'] !== aggregate) continue
+      if (fault.row.type !== 'full_aggregate' || fault.row['aggregate.uuid'] !== aggregate) continue
       fault.hits++
       return true
     }
@@ -125,11 +126,11 @@ export class Faults {
   *#hitting(types: readonly FaultType[], method: string, path: string): Generator<Fault> {
     for (const fault of this.#faults.values()) {
       const { row } = fault
-      const isMeant = types.some((type) => type === row['type']) && (row['method'] === '*' || row['method'] === method)
+      const isMeant = types.includes(row.type) && (row.method === '*' || row.method === method)
       if (!isMeant || !fault.path.test(path)) continue
-      const times = row['times'] ?? null
-      if (times !== null && fault.hits >= Number(times)) continue
-      if (Number(row['rate'] ?? 100) < 100 && fault.chance() * 100 >= Number(row['rate'])) continue
+      const { times = Infinity, rate = 100 } = row
+      if (fault.hits >= times) continue
+      if (rate < 100 && fault.chance() * 100 >= rate) continue
       fault.hits++
       yield fault
     }

@@ -187,7 +187,8 @@ type MembersAt<Path extends string, Held> = Held extends readonly (infer Element
     : never
   : never
 
-type WithHeads<Path extends string> = Path | HeadsOf<Path>
+/** Paths, and what stands before a dot in one of them. */
+export type WithHeads<Path extends string> = Path | HeadsOf<Path>
 
 type HeadsOf<Path extends string> = Path extends `${infer Head}.${infer Tail}`
   ? Head | `${Head}.${HeadsOf<Tail>}`

@@ -7,6 +7,7 @@ import { count, flag, name, oneOf, text, uuid } from '../model/kinds/index.ts'
 import { printRelease } from '../model/release.ts'
 import { resource } from '../model/resource.ts'
 import type { RowOf } from '../model/rows.ts'
+import { namesOf } from '../model/value.ts'
 import { tagFields } from './tags.ts'
 import { clusterDns, clusterDnsChanges, dnsDomains, dnsServers } from './name-services/dns.ts'
 import { insistOnServerCertificate, managementFields, managementReadings } from './cluster/management.ts'
@@ -69,7 +70,7 @@ const clusterResource = resource({
 export const cluster: Behaviour<typeof clusterResource> = define(clusterResource, {
   derive: [
     {
-      gives: Object.keys(versionFields),
+      gives: namesOf(versionFields),
       from: (cluster, rows) => Promise.resolve(rows.map(() => versionOf(cluster))),
     },
     {

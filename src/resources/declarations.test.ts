@@ -30,6 +30,17 @@ test('each path that a declaration names is that of a field', () => {
   assert.deepEqual(lost, [])
 })
 
+test('each path that is derived is that of a field', () => {
+  const lost = behaviours.flatMap(({ resource, derive = [] }) =>
+    derive
+      .flatMap(({ gives }) => gives)
+      .filter((path) => !resource.groups.has(path) && fieldAt(resource, path) === undefined)
+      .filter((path) => !resource.fields.has(`${path}.uuid`))
+      .map((path) => `${resource.type}: ${path}`),
+  )
+  assert.deepEqual(lost, [])
+})
+
 /** Keys of a path that the record itself has under another name, as in the field. */
 const OF_ANOTHER_SPELLING: ReadonlySet<string> = new Set([
   'protocols/s3/services/{svm.uuid}/buckets/{s3_bucket.uuid}/rules s3_bucket.uuid',

@@ -1,5 +1,5 @@
 /** The operations on an object beside its record: its last sample, and its totals since it was made. */
-import type { Derivation } from '../core/behaviour.ts'
+import { type SharedDerivation, sharedPaths } from '../core/behaviour.ts'
 import type { Cluster } from '../core/cluster.ts'
 import { figuresOf, type Growth, growthOf, NO_GROWTH, rawFiguresOf, type Status, sum } from '../core/metrics/figures.ts'
 import { CLUSTER_ROW } from '../core/metrics/history.ts'
@@ -75,9 +75,12 @@ function figures(base: string, doc: string, isExpensive: boolean, unit: Unit): F
 }
 
 /** `metric`, of the row of samples that a record has. */
-export function lastSample<Of extends Row>(samplesOf: (record: Of) => string, figures = figuresOf): Derivation<Of> {
+export function lastSample<Of extends Row>(
+  samplesOf: (record: Of) => string,
+  figures = figuresOf,
+): SharedDerivation<Of> {
   return {
-    gives: ['metric'],
+    gives: sharedPaths('metric'),
     from: (cluster, records) =>
       Promise.resolve(
         records.map((record) => {
@@ -90,9 +93,9 @@ export function lastSample<Of extends Row>(samplesOf: (record: Of) => string, fi
 }
 
 /** `statistics`, of the row of a table of counters that a record has. */
-export function totals<Of extends Row>(table: string, rowOf: (record: Of) => string): Derivation<Of> {
+export function totals<Of extends Row>(table: string, rowOf: (record: Of) => string): SharedDerivation<Of> {
   return {
-    gives: ['statistics'],
+    gives: sharedPaths('statistics'),
     async from(cluster, records) {
       const counters = await cluster.catalog.counters(table, { named: records.map(rowOf) })
       return records.map((record) => statistics(cluster, growthOf(counters.get(rowOf(record)) ?? {})))
@@ -106,10 +109,10 @@ export function totals<Of extends Row>(table: string, rowOf: (record: Of) => str
  */
 export function ofVolumes(
   holderOf: (volume: Volume) => string,
-): readonly Derivation<Row & { readonly uuid: string }>[] {
+): readonly SharedDerivation<Row & { readonly uuid: string }>[] {
   return [
     {
-      gives: ['metric'],
+      gives: sharedPaths('metric'),
       async from(cluster, records) {
         const volumes = Map.groupBy(await cluster.rows('storage/volumes'), holderOf)
         return records.map((record) => {
@@ -122,7 +125,7 @@ export function ofVolumes(
       },
     },
     {
-      gives: ['statistics'],
+      gives: sharedPaths('statistics'),
       async from(cluster, records) {
         const holders = new Map(
           (await cluster.rows('storage/volumes')).map((volume) => [volume['uuid'], holderOf(volume)]),
@@ -139,9 +142,9 @@ export function ofVolumes(
 }
 
 /** `statistics`, of all rows of a table of counters together. */
-export function totalsOfAll(table: string): Derivation {
+export function totalsOfAll(table: string): SharedDerivation {
   return {
-    gives: ['statistics'],
+    gives: sharedPaths('statistics'),
     async from(cluster, records) {
       let whole = NO_GROWTH
       for await (const [, total] of totalsOf(cluster.catalog, table)) whole = sum(whole, total)

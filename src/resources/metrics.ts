@@ -8,7 +8,7 @@ import { failure } from '../model/failure.ts'
 import { text } from '../model/kinds/index.ts'
 import { resource, type ResourceDeclaration } from '../model/resource.ts'
 import type { SomeType } from '../model/rows.ts'
-import type { Row, Value } from '../model/value.ts'
+import type { Row } from '../model/value.ts'
 import { sampleFields } from './metric-readings.ts'
 
 interface Of extends Pick<ResourceDeclaration, 'path' | 'doc' | 'since'> {
@@ -51,7 +51,7 @@ export function defineMetrics({ path, doc, since, of, fields = sampleFields(), f
         const common: Row = uuid === undefined || uuidField === undefined ? {} : { [uuidField]: uuid }
         const rows: Row[] = []
         // A single sample is looked for in all series, the finest first.
-        for (const interval of keys['timestamp'] === undefined ? [intervalOf(args['interval'])] : INTERVALS) {
+        for (const interval of keys['timestamp'] === undefined ? [intervalOf(args.interval)] : INTERVALS) {
           const measured = await cluster.metrics.history.read(uuid ?? CLUSTER_ROW, interval, cluster.now())
           for (const one of measured) {
             if (one.timeMs > madeMs) rows.push({ ...common, ...figures(one, interval.step) })
@@ -68,7 +68,7 @@ async function madeAt(cluster: Cluster, type: SomeType, uuid: string): Promise<n
   return Number((await cluster.row(type, uuid))['create_time'] ?? 0)
 }
 
-function intervalOf(text: Value | undefined): Interval {
+function intervalOf(text: string | undefined): Interval {
   const found = INTERVALS.find(({ name }) => name === (text ?? FINEST.name))
   if (found === undefined) {
     throw failure('intervalUnknown', { intervals: INTERVALS.map(({ name }) => name).join(', ') })

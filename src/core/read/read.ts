@@ -136,10 +136,10 @@ async function* pagesUnder(
 
 /** Whether all records of a type are asked for, which come in the order of the type. */
 function areInOrder(behaviour: Behaviour, path: Readonly<Record<string, string>>): boolean {
-  const { resource, rows } = behaviour
+  const { resource } = behaviour
   const isAll = resource.parent === undefined || path[resource.parent] === undefined
   const isStored = identityPaths(resource).every((each) => !isDerived(behaviour, each))
-  return rows === undefined && resource.rowsOf === resource.type && isAll && isStored
+  return behaviour.rows === undefined && resource.rowsOf === resource.type && isAll && isStored
 }
 
 /** Items that come in order already. */
@@ -208,7 +208,7 @@ async function shortRowsOf(
 ): Promise<Row[]> {
   const { resource } = behaviour
   await insistOnParents(cluster, behaviour, path)
-  if (behaviour.rows !== undefined) return behaviour.rows(cluster, path, args)
+  if (behaviour.rows !== undefined) return (await behaviour.rows(cluster, path, args)) as Row[]
   const parent = resource.parent === undefined ? undefined : path[resource.parent]
   const rows = await cluster.shortRows(resource.rowsOf, parent)
   const others = resource.pathKeys.filter((key) => key !== resource.parent)

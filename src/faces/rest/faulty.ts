@@ -1,5 +1,4 @@
 import type { Caller } from '../../core/verb.ts'
-import { type Row, textOf } from '../../model/value.ts'
 import type { RestFace, RestReply, RestRequest } from './answer.ts'
 import type { Dialect } from './dialects.ts'
 
@@ -13,19 +12,19 @@ export async function faultOf(
   caller: Caller,
 ): Promise<RestReply | undefined> {
   const { faults } = face.actions.cluster
-  const fault: Row | undefined = faults.isOn ? await faults.onRequest(method, target) : undefined
+  const fault = faults.isOn ? await faults.onRequest(method, target) : undefined
   if (fault === undefined) return undefined
-  const { message = '', retry_after = null } = fault
+  const { message = '', retry_after: retryAfter } = fault
   if (WRITES.has(method)) {
     const [path = ''] = target.split('?', 1)
-    await face.actions.audit(caller, `${method} ${path}`, 'error', `fault on demand: ${textOf(message)}`)
+    await face.actions.audit(caller, `${method} ${path}`, 'error', `fault on demand: ${message}`)
   }
   return {
-    status: Number(fault['status']),
+    status: fault.status ?? 503,
     headers: {
-      ...(retry_after === null ? {} : { 'retry-after': textOf(retry_after) }),
-      'x-holdfast-fault': textOf(fault['uuid']),
+      ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
+      'x-holdfast-fault': fault.uuid,
     },
-    body: { error: { message, code: dialect.errorCode(Number(fault['code'])) } },
+    body: { error: { message, code: dialect.errorCode(fault.code ?? 0) } },
   }
 }

@@ -22,7 +22,7 @@ export const membership: readonly Derivation<Volume>[] = [
 ]
 
 function holderReading<Type extends typeof APPLICATIONS | typeof GROUPS>(
-  base: string,
+  base: 'application' | 'consistency_group',
   type: Type,
   volumesOf: (holder: RowOf<Type>) => readonly string[],
 ): Derivation<Volume> {

@@ -9,6 +9,7 @@ import type { FieldDeclaration, Fields } from '../../model/resource.ts'
 import { CERTIFICATES } from '../security/certificates.ts'
 import { diskOf } from '../storage/aggregates/space.ts'
 import type { DraftOf, RowOf } from '../../model/rows.ts'
+import type { Row } from '../../model/value.ts'
 
 const UTC = 'Etc/UTC'
 const ANY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
@@ -77,7 +78,11 @@ export const managementFields = {
   },
 } as const satisfies Fields
 
-export const managementInterfaces: Derivation<RowOf<'cluster'>> = {
+export const managementInterfaces: Derivation<
+  Row,
+  'management_interfaces',
+  Pick<RowOf<'cluster'>, 'management_interfaces'>
+> = {
   gives: ['management_interfaces'],
   async from(cluster, rows) {
     const found = (await managementAddresses(cluster)).map((each, at) => ({

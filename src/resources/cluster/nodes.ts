@@ -3,6 +3,7 @@ import { plainModify } from '../../core/plain.ts'
 import { processorFiguresOf } from '../../core/metrics/figures.ts'
 import { count, name, oneOf, text, time, uuid, percent } from '../../model/kinds/index.ts'
 import { groups, resource } from '../../model/resource.ts'
+import { namesOf } from '../../model/value.ts'
 import { versionFields, versionOf } from '../cluster.ts'
 import { intervalFields, lastSample } from '../metric-readings.ts'
 import { managementInterfaces, managementInterfacesField } from './management.ts'
@@ -72,7 +73,7 @@ const nodesResource = resource({
 export const nodes: Behaviour<typeof nodesResource> = define(nodesResource, {
   derive: [
     {
-      gives: Object.keys(versionFields),
+      gives: namesOf(versionFields),
       from: (cluster, rows) => Promise.resolve(rows.map(() => versionOf(cluster))),
     },
     {
@@ -88,7 +89,7 @@ export const nodes: Behaviour<typeof nodesResource> = define(nodesResource, {
         const { busyMs, wholeMs } = cluster.machine.processors()
         const statistics = {
           'statistics.timestamp': cluster.now(),
-          'statistics.status': 'ok',
+          'statistics.status': 'ok' as const,
           'statistics.processor_utilization_raw': busyMs,
           'statistics.processor_utilization_base': wholeMs,
         }

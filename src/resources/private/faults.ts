@@ -1,16 +1,18 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
-import { FAULT_DELAY_MS_MAX, type FaultType } from '../../core/faults.ts'
+import { FAULT_DELAY_MS_MAX, type FaultRow, type FaultType } from '../../core/faults.ts'
 import { inline, uuidOfNew } from '../../core/verb.ts'
 import { codeOf, failure } from '../../model/failure.ts'
 import { count, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
-import type { Row } from '../../model/value.ts'
+import { namesOf, withoutUnset } from '../../model/value.ts'
 
 const CODE_MAX = 2 ** 31
 
+type Path = keyof FaultRow
+
 /** What each type needs, and what it takes beside. Others of these fields have no meaning for it, and are refused. */
-const USES: Readonly<Record<FaultType, { readonly needs: readonly string[]; readonly takes: readonly string[] }>> = {
+const USES: Readonly<Record<FaultType, { readonly needs: readonly Path[]; readonly takes: readonly Path[] }>> = {
   error: { needs: [], takes: ['method', 'path', 'times', 'rate', 'seed', 'status', 'code', 'message', 'retry_after'] },
   delay: { needs: ['delay_ms'], takes: ['method', 'path', 'times', 'rate', 'seed'] },
   job_failure: { needs: ['code'], takes: ['method', 'path', 'times', 'rate', 'seed', 'message'] },
@@ -167,8 +169,12 @@ export const faults: Behaviour<typeof faultsResource> = define(faultsResource, {
 })
 
 /** The audit trail has the call; the log of events has what it means. What cannot be told is not done. */
-async function tell(cluster: Cluster, name: 'cluster.fault.begun' | 'cluster.fault.ended', fault: Row): Promise<void> {
-  const { uuid = '', type = '', method = '', path = '' } = fault
+async function tell(
+  cluster: Cluster,
+  name: 'cluster.fault.begun' | 'cluster.fault.ended',
+  fault: FaultRow,
+): Promise<void> {
+  const { uuid, type, method = '', path = '' } = fault
   cluster.log.warn(name === 'cluster.fault.begun' ? 'A fault was begun.' : 'A fault was ended.', {
     uuid,
     type,
@@ -179,16 +185,17 @@ async function tell(cluster: Cluster, name: 'cluster.fault.begun' | 'cluster.fau
 }
 
 /** With what is not said, and without what means nothing for its type. */
-function settled(cluster: Cluster, fault: Row): Row {
-  const type = fault['type'] as FaultType
+function settled(cluster: Cluster, given: FaultRow): FaultRow {
+  const fault = withoutUnset(given)
+  const { type } = fault
   const { needs, takes } = USES[type]
-  const missing = needs.find((path) => (fault[path] ?? null) === null)
+  const missing = needs.find((path) => fault[path] === undefined)
   if (missing !== undefined) throw failure('fieldRequired', { field: missing.replace('.uuid', '.name') })
-  const known = new Set([...needs, ...takes, 'uuid', 'type', 'create_time'])
-  const odd = Object.keys(fault).find((path) => !known.has(path) && (fault[path] ?? null) !== null)
+  const known = new Set<Path>([...needs, ...takes, 'uuid', 'type', 'create_time'])
+  const odd = namesOf(fault).find((path) => !known.has(path))
   if (odd !== undefined) throw failure('faultFieldMeaningless', { type, field: odd })
   if (type === 'full_aggregate') return fault
-  const status = fault['status'] ?? 503
+  const { status = 503 } = fault
   return {
     method: '*',
     path: '/api/**',
@@ -196,6 +203,6 @@ function settled(cluster: Cluster, fault: Row): Row {
     seed: cluster.system.random.bytes(4).readUInt32LE(),
     ...(type === 'error' ? { status, code: codeOf(status === 429 ? 'tooManyRequests' : 'stopping') } : {}),
     ...(type === 'error' || type === 'job_failure' ? { message: 'This is a fault on demand.' } : {}),
-    ...Object.fromEntries(Object.entries(fault).filter(([, value]) => value !== null)),
+    ...fault,
   }
 }

@@ -1,5 +1,6 @@
 /** What accounts and roles belong to: the cluster, or an SVM. */
 import type { Derivation } from '../../core/behaviour.ts'
+import type { Row } from '../../model/value.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { noSuchOwner } from '../../core/read/references.ts'
 import { oneOf, text, uuid } from '../../model/kinds/index.ts'
@@ -44,7 +45,7 @@ async function ownerName(cluster: Cluster, owner: string, self: Owner): Promise<
   return owner === self.uuid ? self.name : ((await cluster.find('svm/svms', owner))?.['name'] ?? null)
 }
 
-export const ownerNames: Derivation<{ readonly 'owner.uuid'?: string }> = {
+export const ownerNames: Derivation<{ readonly 'owner.uuid'?: string }, 'owner.name', Row> = {
   gives: ['owner.name'],
   async from(cluster, rows) {
     const self = await clusterOwner(cluster)
@@ -55,7 +56,7 @@ export const ownerNames: Derivation<{ readonly 'owner.uuid'?: string }> = {
 }
 
 /** The same of users. */
-export const userOwnerNames: Derivation<{ readonly 'user.owner.uuid'?: string }> = {
+export const userOwnerNames: Derivation<{ readonly 'user.owner.uuid'?: string }, 'user.owner.name', Row> = {
   gives: ['user.owner.name'],
   async from(cluster, rows) {
     const self = await clusterOwner(cluster)

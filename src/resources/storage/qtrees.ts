@@ -1,4 +1,4 @@
-import { type Behaviour, define, type Derivation } from '../../core/behaviour.ts'
+import { type Behaviour, define, type Derivation, type SharedDerivation, sharedPaths } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { inTurns } from '../../core/time/turns.ts'
 import { count, oneOf, text } from '../../model/kinds/index.ts'
@@ -31,8 +31,8 @@ const exportPolicies = exportPolicyReading('export_policy', async (cluster, row:
 })
 
 /** All objects of a volume lie in its default qtree, so its operations are those of that. */
-const operations: Derivation<Qtree> = {
-  gives: ['statistics'],
+const operations: SharedDerivation<Qtree> = {
+  gives: sharedPaths('statistics'),
   async from(cluster, rows, once) {
     const isDefault = ({ id }: Qtree) => id === 0
     const counted = await ofVolume.from(cluster, rows.filter(isDefault), once)

@@ -9,7 +9,7 @@ import type { Row } from '../../model/value.ts'
 import { CIFS_SERVICES } from '../protocols/cifs/services.ts'
 import { NFS_SERVICES } from '../protocols/nfs/services.ts'
 import { disksSeenLately, spaceOf } from '../storage/aggregates/space.ts'
-import { usual } from '../usual.ts'
+import { usualOf } from '../usual.ts'
 import { insistOnStorage, storageOf } from './storage-limit.ts'
 import type { Svm, Volume } from '../../records/rows.ts'
 
@@ -131,7 +131,7 @@ function enabledField(service: (typeof SERVICES)[number][0]) {
 }
 
 const services: Derivation<Svm> = {
-  gives: SERVICES.map(([service]) => `${service}.enabled`),
+  gives: SERVICES.map(([service]) => `${service}.enabled` as const),
   async from(cluster, rows) {
     const enabled = await Promise.all(
       SERVICES.map(async ([service, type]) => {
@@ -182,8 +182,8 @@ const aggregates: Derivation<Svm> = {
 export const settingReadings: readonly Derivation<Svm>[] = [
   services,
   aggregates,
-  usual({
-    ...Object.fromEntries(Object.entries(SOURCES).map(([base, sources]) => [`nsswitch.${base}`, sources])),
+  usualOf(Object.fromEntries(Object.entries(SOURCES).map(([base, sources]) => [`nsswitch.${base}`, sources]))),
+  usualOf({
     is_space_reporting_logical: false,
     is_space_enforcement_logical: false,
     auto_enable_analytics: false,

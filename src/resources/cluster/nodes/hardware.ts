@@ -112,7 +112,7 @@ const machine: Derivation<Node> = {
   },
 }
 
-const alone: Derivation = usual({
+const alone = usual({
   cluster_interfaces: [],
   'controller.over_temperature': 'normal',
   'controller.failed_fan.count': 0,

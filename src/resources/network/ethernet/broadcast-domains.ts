@@ -60,9 +60,9 @@ export const broadcastDomains: Behaviour<typeof broadcastDomainsResource> = defi
           if (inside.length === 0) return {}
           return {
             ports: inside.map((port) => ({
-              name: port['name'] ?? '',
-              uuid: port['uuid'] ?? '',
-              node: { name: port['node.name'] ?? '' },
+              name: textOf(port['name']),
+              uuid: textOf(port['uuid']),
+              node: { name: textOf(port['node.name']) },
             })),
           }
         })

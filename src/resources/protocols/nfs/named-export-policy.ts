@@ -51,10 +51,10 @@ const known = ofRows((all: readonly RowOf<typeof EXPORT_POLICIES>[]) => ({
 }))
 
 /** Name and number of the policy of rows. One that is not set, or is gone, is that of `otherwise`, or the usual one. */
-export function exportPolicyReading<Of extends Said & Row & { readonly 'svm.uuid'?: string }>(
-  base: Base,
+export function exportPolicyReading<Of extends Said & Row & { readonly 'svm.uuid'?: string }, const At extends Base>(
+  base: At,
   otherwise: (cluster: Cluster, row: Of) => Promise<number | undefined> = () => Promise.resolve(undefined),
-): Derivation<Of> {
+): Derivation<Of, At, Row> {
   return {
     gives: [base],
     async from(cluster, rows, once) {

@@ -1,4 +1,3 @@
-import type { Derivation } from '../../../core/behaviour.ts'
 import { type Fields, groups } from '../../../model/resource.ts'
 import { usual } from '../../usual.ts'
 import { bytes, count, flag, name, oneOf, only, text, time, uuid } from '../../../model/kinds/index.ts'
@@ -45,9 +44,11 @@ const protectionFields = {
 } as const satisfies Fields
 
 /** What is so of every bucket. */
-export const bucketUsual: Derivation = usual({
+export const bucketUsual = usual({
   'encryption.enabled': false,
-  ...Object.fromEntries(Object.keys(protectionFields).map((path) => [path, false])),
+  [`${PROTECTION}.is_protected`]: false,
+  [`${PROTECTION}.destination.is_ontap`]: false,
+  [`${PROTECTION}.destination.is_cloud`]: false,
 })
 
 /** What lists and forms show of buckets. */

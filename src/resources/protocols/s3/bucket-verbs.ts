@@ -23,7 +23,7 @@ import type { Bucket, ObjectServer, Volume } from '../../../records/rows.ts'
 /** Buckets of a cluster: the limit of the field. */
 const BUCKETS_MAX = 12_000
 
-export const bucketUse: Derivation<Bucket> = {
+export const bucketUse: Derivation<Bucket, 'logical_used_size' | 'object_count'> = {
   gives: ['logical_used_size', 'object_count'],
   async from(cluster, rows) {
     const counters = await cluster.catalog.buckets(rows.map((row) => row['uuid']))

@@ -2,7 +2,6 @@
  * What tools say of the disks of an aggregate, and ask. They are the machine's, so there is little that can be said: one
  * file system, which is no part of a RAID group that anything here knew of.
  */
-import type { Derivation } from '../../../core/behaviour.ts'
 import { bytes, count, each, flag, group, oneOf, only, text, uuid } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
 import { usual } from '../../usual.ts'
@@ -113,7 +112,7 @@ export const diskFields = {
   },
 } as const satisfies Fields
 
-export const diskReadings: Derivation = usual({
+export const diskReadings = usual({
   'block_storage.primary.disk_count': 1,
   'block_storage.primary.raid_type': 'raid0',
   'block_storage.primary.disk_class': 'virtual',

@@ -2,7 +2,7 @@
 import type { Derivation } from '../../../core/behaviour.ts'
 import { bytes, count, time } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
-import type { Row } from '../../../model/value.ts'
+import { namesOf, type Row } from '../../../model/value.ts'
 import { VolumesFailure, type PackSums } from '../../../ports/volumes.ts'
 import type { Aggregate } from '../../../records/rows.ts'
 
@@ -28,7 +28,7 @@ export const packFields = {
 } as const satisfies Fields
 
 export const packReadings: Derivation<Aggregate> = {
-  gives: Object.keys(packFields),
+  gives: namesOf(packFields),
   from: (cluster, rows) =>
     Promise.all(rows.map(async (row) => ofSums(await sumsOf(() => cluster.engineOf(row).packs())))),
 }

@@ -4,13 +4,13 @@
  * their parents.
  */
 import { aggregateOf } from '../../../storage/aggregate-of.ts'
-import type { Derivation } from '../../../core/behaviour.ts'
+import { type Derivation, type SharedDerivation, sharedPaths } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { inTurns } from '../../../core/time/turns.ts'
 import { bytes, count, decimal, flag, oneOf, percent, type Kind } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration, Fields } from '../../../model/resource.ts'
-import type { Row, Value } from '../../../model/value.ts'
-import { usual } from '../../usual.ts'
+import { namesOf, type Row, type Value } from '../../../model/value.ts'
+import { usualOf } from '../../usual.ts'
 import { type AggregateSpace, DisksSeen, spaceOf } from './space.ts'
 import { ratio } from '../volumes/efficiency.ts'
 import type { Aggregate } from '../../../records/rows.ts'
@@ -211,7 +211,7 @@ const disk: Derivation<Aggregate> = {
     'space.footprint',
     'space.footprint_percent',
     'space.total_provisioned_space',
-    ...Object.keys(spaceFields).filter((path) => path.startsWith(BLOCKS) && !path.startsWith(DEDUPE)),
+    ...namesOf(spaceFields).filter((path) => path.startsWith(BLOCKS) && !path.startsWith(DEDUPE)),
   ],
   async from(cluster, rows, once) {
     const seen = once('disks', () => new DisksSeen(cluster))
@@ -263,10 +263,11 @@ interface Held {
 
 const NOT_HELD: Held = { whole: 0, stored: 0, inherited: 0, savedByDedupe: 0 }
 
-const efficiency: Derivation<Aggregate> = {
-  gives: [...EFFICIENCY, WITHOUT_CLONES]
-    .flatMap((base) => [`${base}.logical_used`, `${base}.savings`, `${base}.ratio`])
-    .concat(Object.keys(spaceFields).filter((path) => path.startsWith(DEDUPE))),
+const efficiency: SharedDerivation<Aggregate> = {
+  gives: sharedPaths(
+    ...[...EFFICIENCY, WITHOUT_CLONES].flatMap((base) => [`${base}.logical_used`, `${base}.savings`, `${base}.ratio`]),
+    ...Object.keys(spaceFields).filter((path) => path.startsWith(DEDUPE)),
+  ),
   async from(cluster, rows, once) {
     const held = await once('held', () => heldByAggregate(cluster))
     return rows.map((row) => ofHeld(held.get(row['uuid']) ?? NOT_HELD))
@@ -314,5 +315,5 @@ function percentOf(part: number, whole: number): number {
 export const spaceReadings: readonly Derivation<Aggregate>[] = [
   disk,
   efficiency,
-  usual(Object.fromEntries(Object.entries(NOTHING).map(([path, [value]]) => [path, value]))),
+  usualOf(Object.fromEntries(Object.entries(NOTHING).map(([path, [value]]) => [path, value]))),
 ]

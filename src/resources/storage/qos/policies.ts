@@ -6,17 +6,54 @@ import { failure } from '../../../model/failure.ts'
 import { count, flag, name, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textOf } from '../../../model/value.ts'
-import type { RowOf } from '../../../model/rows.ts'
+import type { RecordType, RowOf } from '../../../model/rows.ts'
 
 export const QOS_POLICIES = 'storage/qos/policies'
 
-/** Where policies are named, and by which field. */
+/** What may name a policy. */
+interface QosObject {
+  readonly name: string
+  /** Its UUID; of a qtree, the UUID of its volume and its number there. */
+  readonly key: string
+  readonly svm: string
+  readonly policy: string | undefined
+  /** The UUID of its volume. */
+  readonly volume?: string | undefined
+}
+
+/** Where policies are named. */
 export const QOS_USERS = [
-  ['storage/volumes', 'qos.policy.uuid'],
-  ['protocols/s3/buckets', 'qos_policy.uuid'],
-  ['storage/qtrees', 'qos_policy.uuid'],
-  ['svm/svms', 'qos_policy.uuid'],
-] as const
+  user('storage/volumes', (row) => ({
+    name: row.name,
+    key: row.uuid,
+    svm: row['svm.uuid'],
+    policy: row['qos.policy.uuid'],
+    volume: row.uuid,
+  })),
+  user('protocols/s3/buckets', (row) => ({
+    name: row.name,
+    key: row.uuid,
+    svm: row['svm.uuid'],
+    policy: row['qos_policy.uuid'],
+    volume: row['volume.uuid'],
+  })),
+  user('storage/qtrees', (row) => ({
+    name: row.name ?? '',
+    key: `${row['volume.uuid']}/${row.id}`,
+    svm: row['svm.uuid'] ?? '',
+    policy: row['qos_policy.uuid'],
+    volume: row['volume.uuid'],
+  })),
+  user('svm/svms', (row) => ({ name: row.name, key: row.uuid, svm: row.uuid, policy: row['qos_policy.uuid'] })),
+]
+
+function user<Type extends RecordType>(type: Type, of: (row: RowOf<Type>) => QosObject) {
+  return {
+    type,
+    rows: (cluster: Cluster): Promise<readonly Row[]> => cluster.shortRows(type),
+    of: (row: Row): QosObject => of(row as RowOf<Type>),
+  }
+}
 
 const objectCount: Derivation<RowOf<'storage/qos/policies'>> = {
   gives: ['object_count'],
@@ -28,10 +65,9 @@ const objectCount: Derivation<RowOf<'storage/qos/policies'>> = {
 
 async function countUsers(cluster: Cluster): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
-  for (const [type, field] of QOS_USERS) {
-    const rows: readonly Row[] = await cluster.rows(type)
-    for (const row of rows) {
-      const policy = textOf(row[field])
+  for (const { rows, of } of QOS_USERS) {
+    for (const row of await rows(cluster)) {
+      const { policy = '' } = of(row)
       counts.set(policy, (counts.get(policy) ?? 0) + 1)
     }
   }

@@ -8,7 +8,7 @@ import { namedUuid } from '../../../records/named-uuid.ts'
 import { eachInTurns } from '../../../core/time/turns.ts'
 import { count, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { type Row, textOf } from '../../../model/value.ts'
+import type { Row } from '../../../model/value.ts'
 import { QOS_POLICIES, QOS_USERS } from './policies.ts'
 
 export const QOS_WORKLOADS = 'storage/qos/workloads'
@@ -18,45 +18,31 @@ export interface Workload {
   readonly name: string
   readonly number: number
   readonly isUserDefined: boolean
-  /** The type of its object, and the object. */
+  /** The type of its object. */
   readonly type: string
-  readonly object: Row
+  /** The name of its object. */
+  readonly object: string
   /** The UUID of its object; of a qtree, its number within its volume. */
   readonly key: string
   readonly policy: string
   readonly svm: string
+  readonly volume: string | undefined
 }
 
 export async function workloadsOf(cluster: Cluster): Promise<readonly Workload[]> {
   const workloads: Workload[] = []
-  for (const [type, field] of QOS_USERS) {
-    const objects: readonly Row[] = await cluster.shortRows(type)
-    for await (const object of eachInTurns(cluster.system, objects)) {
-      const policy = textOf(object[field])
+  for (const { type, rows, of } of QOS_USERS) {
+    for await (const row of eachInTurns(cluster.system, await rows(cluster))) {
+      const { name: object, key, svm, volume, policy = '' } = of(row)
       // Volumes are measured one by one whether they name a policy or not.
       if (policy === '' && type !== 'storage/volumes') continue
-      const key = keyOf(object)
       const id = namedUuid(cluster, `workload of ${type} ${key}`)
       const number = Number.parseInt(id.slice(0, 4), 16)
-      workloads.push({
-        uuid: id,
-        number,
-        name: `${textOf(object['name'])}-wid${number}`,
-        isUserDefined: policy !== '',
-        type,
-        object,
-        key,
-        policy,
-        svm: textOf(object[type === 'svm/svms' ? 'uuid' : 'svm.uuid']),
-      })
+      const name = `${object}-wid${number}`
+      workloads.push({ uuid: id, name, number, isUserDefined: policy !== '', type, object, key, policy, svm, volume })
     }
   }
   return workloads
-}
-
-/** Qtrees have a number within their volume. */
-function keyOf(object: Row): string {
-  return textOf(object['uuid']) || `${textOf(object['volume.uuid'])}/${textOf(object['id'])}`
 }
 
 const qosWorkloadsResource = resource({
@@ -108,16 +94,15 @@ export const qosWorkloads: Behaviour<typeof qosWorkloadsResource> = define(qosWo
 })
 
 function rowOf(workload: Workload, volumes: ReadonlyMap<unknown, string>): Row {
-  const { type, object } = workload
-  const volume = type === 'storage/volumes' ? textOf(object['name']) : volumes.get(object['volume.uuid'])
+  const { type, object, policy } = workload
   return {
     uuid: workload.uuid,
     name: workload.name,
     wid: workload.number,
     workload_class: workload.isUserDefined ? 'user_defined' : 'autovolume',
-    'policy.uuid': workload.policy === '' ? null : workload.policy,
+    'policy.uuid': policy === '' ? null : policy,
     'svm.uuid': workload.svm,
-    volume: volume ?? null,
-    qtree: type === 'storage/qtrees' ? textOf(object['name']) : null,
+    volume: volumes.get(workload.volume) ?? null,
+    qtree: type === 'storage/qtrees' ? object : null,
   }
 }

@@ -81,7 +81,7 @@ export const quotaReports: Behaviour<typeof quotaReportsResource> = define(quota
   },
   async rows(cluster, path, args) {
     const wanted = path['volume.uuid']
-    const isWhole = args['show_default_records'] !== false
+    const isWhole = args.show_default_records !== false
     const rows: Report[] = []
     for await (const volume of eachInTurns(cluster.system, await cluster.shortRows('storage/volumes'))) {
       if (!areQuotasOn(volume) || (wanted !== undefined && volume['uuid'] !== wanted)) continue

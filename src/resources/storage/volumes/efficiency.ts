@@ -10,7 +10,7 @@ import type { Derivation } from '../../../core/behaviour.ts'
 import { failure } from '../../../model/failure.ts'
 import { bytes, count, decimal, flag, oneOf, text, time } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
-import type { Row } from '../../../model/value.ts'
+import { namesOf, type Row } from '../../../model/value.ts'
 import type { VolumeCounters } from '../../../ports/catalog.ts'
 import { EFFICIENCY_POLICIES } from '../volume-efficiency-policies.ts'
 import { efficiencyLock, EFFICIENCY_NOTES, type EfficiencyNotes } from './efficiency-notes.ts'
@@ -183,7 +183,7 @@ const policiesOf = ofRows((policies) => new Map(policies.map((row) => [row['uuid
 const schedulesOf = ofRows((schedules) => new Map(schedules.map((row) => [row['uuid'], row['name'] ?? '-'])))
 
 export const volumeEfficiency: Derivation<Volume> = {
-  gives: Object.keys(efficiencyFields).filter((path) => path !== 'efficiency.policy'),
+  gives: namesOf(efficiencyFields).filter((path) => path !== 'efficiency.policy'),
   async from(cluster, rows, once) {
     const counters = await once('counters', () => cluster.volumeSums.all())
     const isTaken = await once('taken locks', () => takenLocks(cluster))

@@ -4,8 +4,8 @@ import { ofRows } from '../../../core/read/of-rows.ts'
 import { flag, type Kind, list, oneOf, only, text, time, percent } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration, Fields } from '../../../model/resource.ts'
 import type { Row, Value } from '../../../model/value.ts'
-import { usual } from '../../usual.ts'
-import type { Volume } from '../../../records/rows.ts'
+import { usual, usualOf } from '../../usual.ts'
+import type { Svm, Volume } from '../../../records/rows.ts'
 
 const AUTODELETE = 'space.snapshot.autodelete'
 const OBJECT_TAGS_MAX = 4
@@ -195,7 +195,7 @@ const usually: Row = Object.fromEntries(
   Object.entries<Kept>(KEPT).flatMap(([path, { usual }]) => (usual === undefined ? [] : [[path, usual]])),
 )
 
-const formerNames: Derivation = {
+const formerNames: Derivation<Volume> = {
   gives: [`${AUTODELETE}_enabled`, `${AUTODELETE}_trigger`],
   from: (_cluster, rows) =>
     Promise.resolve(
@@ -206,7 +206,9 @@ const formerNames: Derivation = {
     ),
 }
 
-const languages = ofRows((svms) => new Map(svms.map((svm) => [svm['uuid'], svm['language'] ?? 'c.utf_8'])))
+const languages = ofRows(
+  (svms: readonly Svm[]) => new Map(svms.map((svm) => [svm['uuid'], svm['language'] ?? 'c.utf_8'])),
+)
 
 const language: Derivation<Volume> = {
   gives: ['language'],
@@ -219,8 +221,8 @@ const language: Derivation<Volume> = {
 export const fileSettingReadings: readonly Derivation<Volume>[] = [
   formerNames,
   language,
+  usualOf(usually),
   usual({
-    ...usually,
     snapshot_locking_enabled: false,
     is_constituent: false,
     is_svm_root: false,

@@ -158,7 +158,7 @@ const filesUsed: Derivation<Volume> = {
 }
 
 const logicalSpace: Derivation<Volume> = {
-  gives: ['used', 'available', 'used_percent'].map((word) => `space.logical_space.${word}`),
+  gives: ['space.logical_space.used', 'space.logical_space.available', 'space.logical_space.used_percent'],
   async from(cluster, rows, once) {
     const counters = await once('counters', () => cluster.volumeSums.all())
     return rows.map((row): Row => {

@@ -7,7 +7,7 @@ import { bytes, flag, only, percent } from '../../../model/kinds/index.ts'
 import { fieldsBelow } from '../../../model/fields-below.ts'
 import type { Fields } from '../../../model/resource.ts'
 import { namesOf, type Row, type Value } from '../../../model/value.ts'
-import { usual } from '../../usual.ts'
+import { usual, usualOf } from '../../usual.ts'
 import { footprintOf, isGuaranteed, ownedBytes } from '../aggregates/space.ts'
 import { spareFor } from './readings.ts'
 import { chargedTo, reserveOf } from './reserve.ts'
@@ -105,7 +105,7 @@ export const finerSpaceFields = {
 } as const satisfies Fields
 
 const measured: Derivation<Volume> = {
-  gives: Object.keys(MEASURED).map((word) => `space.${word}`),
+  gives: namesOf(MEASURED).map((word) => `space.${word}` as const),
   async from(cluster, rows, once) {
     const counters = await once('counters', () => cluster.volumeSums.all())
     const derived: Row[] = []
@@ -151,5 +151,6 @@ const nothing: Readonly<Record<string, Value>> = Object.fromEntries(
 
 export const finerSpaceReadings: readonly Derivation<Volume>[] = [
   measured,
-  usual({ ...nothing, 'space.filesystem_size_fixed': false, 'space.is_used_stale': false }),
+  usualOf(nothing),
+  usual({ 'space.filesystem_size_fixed': false, 'space.is_used_stale': false }),
 ]

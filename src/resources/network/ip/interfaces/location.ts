@@ -7,7 +7,7 @@ import type { Cluster } from '../../../../core/cluster.ts'
 import { failure } from '../../../../model/failure.ts'
 import { flag, oneOf, text, uuid } from '../../../../model/kinds/index.ts'
 import type { Fields } from '../../../../model/resource.ts'
-import { type Row, textOf } from '../../../../model/value.ts'
+import { namesOf, type Row, textOf } from '../../../../model/value.ts'
 import { ADDRESSES, DOMAIN, portRows } from '../../ethernet/port-rows.ts'
 import { BROADCAST_DOMAINS, IPSPACES, SUBNETS } from '../../names.ts'
 import { type AddressRange, numbered, takenIn } from '../ranges.ts'
@@ -74,7 +74,7 @@ export const locationFields = {
 } as const satisfies Fields
 
 const location: Derivation<RowOf<'network/ip/interfaces'>> = {
-  gives: Object.keys(locationFields).filter((path) => path.startsWith('location.')),
+  gives: namesOf(locationFields).filter((path) => path.startsWith('location.')),
   async from(cluster, rows) {
     const [node] = await cluster.rows('cluster/nodes')
     const ports = await portRows(cluster)

@@ -10,7 +10,7 @@ import { purgeQueuedVolume, purgeStep, recoverVolume } from '../../../storage/vo
 import { RECOVERY_QUEUE, RETENTION_HOURS_MAX } from '../../../storage/volumes/recovery-queue.ts'
 
 /** What the command line calls an SVM. */
-export const vserver: Derivation = {
+export const vserver: Derivation<Row, 'vserver'> = {
   gives: ['vserver'],
   from: (cluster, rows) =>
     Promise.all(
