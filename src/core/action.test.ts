@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { codeOf, failure } from '../model/failure.ts'
 import { flag, text } from '../model/kinds/index.ts'
 import type { Row } from '../model/value.ts'
-import { action, isOneAction, partsOf, verbOfJob, withActions } from './action.ts'
+import { action, isOneAction, partsOf, verbOfJob, type VerbOfJob, withActions } from './action.ts'
 import type { Cluster } from './cluster.ts'
 import { inline, job, type Step, type Work } from './verb.ts'
 
@@ -101,10 +101,10 @@ const work = (input: Row): Work => ({
 
 const behaviour = { modify, actions }
 
-async function ran(jobRow: Row): Promise<string[]> {
+async function ran(jobRow: VerbOfJob): Promise<string[]> {
   done.length = 0
   const verb = verbOfJob(jobRow, behaviour)
-  const input = jobRow['$input'] as Row
+  const input = jobRow.$input ?? {}
   for (const one of verb?.steps ?? []) await one.run(NOBODY, work(input))
   for (const one of (verb?.steps ?? []).toReversed()) await one.undo?.(NOBODY, work(input))
   return [...done]

@@ -14,9 +14,10 @@ import { type Danger, dangers } from '../model/facts.ts'
 import { type Failure, failure } from '../model/failure.ts'
 import type { Field, Fields } from '../model/resource.ts'
 import type { ArgumentsOf, DraftOf, RecordType, RowOf } from '../model/rows.ts'
-import { isRecord, type Row, textAt, type Value } from '../model/value.ts'
+import { isRecord, type Row, type Value } from '../model/value.ts'
 import type { Behaviour } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
+import type { Job } from './jobs/job-record.ts'
 import type { Asked, ChangeRequest, None, Plan, Step, Verb, VerbRequest, WithArguments, Work } from './verb.ts'
 
 export interface Action<Request extends VerbRequest = VerbRequest, Input extends Row = Row>
@@ -243,25 +244,26 @@ function stepsWith(modify: Verb, called: readonly Pick<Called, 'name' | 'action'
 }
 
 /** The verb of a job: a change may have actions beside it. Nothing where the resource does not have it. */
-export function verbOfJob(job: Row, behaviour: Verbs): Verb | undefined {
-  const name = textAt(job, '$verb')
+export function verbOfJob(job: VerbOfJob, behaviour: Verbs): Verb | undefined {
+  const { $verb: name, $input: input, $steps: steps } = job
   const { modify, actions = {} } = behaviour
   if (name === 'create' || name === 'remove') return behaviour[name]
   if (name !== 'modify') return actions[name]
   if (modify === undefined) return undefined
-  const input = job['$input']
   const of = isRecord(input) ? input[OF] : undefined
-  const steps = job['$steps']
   const isCalled = (action: string) => {
     if (isRecord(of)) return Object.hasOwn(of, action)
     // Before actions had names, a job of a change had the steps of all that it could ask for.
-    return Array.isArray(steps) && (actions[action]?.steps ?? []).every((step) => steps.includes(step.name))
+    return steps !== undefined && (actions[action]?.steps ?? []).every((step) => steps.includes(step.name))
   }
   const called = Object.entries(actions).flatMap(([action, one]) =>
     isCalled(action) ? [{ name: action, action: one }] : [],
   )
   return { ...modify, steps: stepsWith(modify, called) }
 }
+
+/** What a job says of its verb. */
+export type VerbOfJob = Pick<Job, '$verb'> & Partial<Pick<Job, '$input' | '$steps'>>
 
 type Verbs = Pick<Behaviour, 'create' | 'modify' | 'remove' | 'actions'>
 

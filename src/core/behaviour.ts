@@ -60,7 +60,7 @@ export interface Acts<Of extends Row = Row, Draft extends Row = Row, New extends
    * Rows of a computed resource; without it, rows are records. `path` holds the keys of the path, those of the record too
    * where one is asked for.
    */
-  rows?(cluster: Cluster, path: Readonly<Record<string, string>>, args: Args): Promise<Derived<Of>[]>
+  rows?(this: void, cluster: Cluster, path: Readonly<Record<string, string>>, args: Args): Promise<Derived<Of>[]>
   /**
    * All rows of a computed resource, some at a time and in any order, where they are too many to be in memory at once; then
    * `rows` gives the one whose key is asked for.

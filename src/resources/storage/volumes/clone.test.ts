@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { asText, recordsOf } from '../../../../test/support/body.ts'
 import { startTestCluster } from '../../../../test/support/cluster.ts'
 import { CommitRefused } from '../../../ports/catalog.ts'
+import { notesChange, NOTES } from './owed-snapshots.ts'
 import { wireCode } from '../../../../test/support/codes.ts'
 
 const VOLUMES = '/api/storage/volumes'
@@ -135,6 +136,24 @@ test('a snapshot is cloned that shows an empty bucket, which was deleted since',
     recordsOf(shown.body).map((row) => row['name']),
     ['papers-clone1'],
   )
+  await cluster.close()
+})
+
+test('the notes of scheduled snapshots of its buckets go with a clone', async () => {
+  const { cluster, change } = await begin()
+  const { catalog } = cluster.cluster
+  const draft = { name: 'papers', svm: { name: 'svm1' }, volume: { name: 'vol1' }, size: 1_073_741_824 }
+  assert.ok((await change('/api/protocols/s3/buckets?return_timeout=15', draft)).status < 300)
+  const clone = { is_flexclone: true, parent_volume: { name: 'vol1' } }
+  assert.ok(
+    (await change(`${VOLUMES}?return_timeout=15`, { name: 'clone1', svm: { name: 'svm1' }, clone })).status < 300,
+  )
+  const bucket = await cluster.uuidOf('/api/protocols/s3/buckets', 'papers-clone1')
+  await catalog.commit([notesChange(bucket, { hourly: 1 })])
+  const path = `${VOLUMES}/${await cluster.uuidOf(VOLUMES, 'clone1')}?return_timeout=15`
+  assert.ok((await cluster.call('DELETE', path)).status < 300)
+  assert.equal(await catalog.record('protocols/s3/buckets', bucket), undefined)
+  assert.equal(await catalog.record(NOTES, bucket), undefined)
   await cluster.close()
 })
 

@@ -94,7 +94,10 @@ export const removeVolume = job({
           // Clones do not get into the queue: their buckets go with them, and what they began with is held by the parent.
           const hours = isClone(volume) || own.length > 0 ? 0 : input.$hours
           const changes: Change[] = [
-            ...own.map((bucket): Change => ({ do: 'remove-record', type: BUCKETS, key: bucket['uuid'] })),
+            ...own.flatMap(({ uuid }): Change[] => [
+              { do: 'remove-record', type: BUCKETS, key: uuid },
+              { do: 'remove-record', type: NOTES, key: uuid },
+            ]),
             ...unusedSince(cluster, 'storage/volumes', key, since),
             ...(hours > 0
               ? queueChanges(cluster, volume, hours, withinVolumes(cluster))
