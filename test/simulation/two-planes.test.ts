@@ -10,16 +10,14 @@ import * as fc from 'fast-check'
 import { openSqliteCatalog } from '../../src/engines/sqlite/catalog.ts'
 import { SimulatedRandom } from '../../src/engines/simulated/random.ts'
 import { SimulatedVolumes } from '../../src/engines/simulated/volumes.ts'
-import { type Row, textAt, textOf } from '../../src/model/value.ts'
 import { isActive, JOBS } from '../../src/core/jobs/jobs.ts'
-import { spareIn } from '../../src/resources/storage/aggregates/space.ts'
 import { removeOwedTrees } from '../../src/storage/removed-trees.ts'
 import { QuickSecrets, simulatedByFolder, startTestCluster, type TestCluster } from '../support/cluster.ts'
 import { leftovers } from '../support/leftovers.ts'
 import { seedOf } from '../support/seed.ts'
 import { timeLimit } from '../support/time-limit.ts'
 import { isWhole } from '../support/whole.ts'
-
+import { brokenPromises } from './requests/broken-promises.ts'
 import { CONFIGURATION_DEEDS, type Kept, resumeAll } from './requests/configuration.ts'
 import { type Ask, anyAsk, NAMES, STORAGE_DEEDS, toolsOf } from './requests/storage.ts'
 import { SeededTurns } from './seeded-turns.ts'
@@ -88,44 +86,6 @@ async function isQuiet(planes: readonly TestCluster[], turns: SeededTurns): Prom
   }
 }
 
-/** What is wrong beside leftovers: sentences. */
-async function broken({ cluster }: TestCluster): Promise<string[]> {
-  const found: string[] = []
-  for (const { uuid } of await cluster.rows('storage/aggregates')) {
-    const spare = await spareIn(cluster, uuid)
-    if (spare < 0) found.push(`the aggregate ${uuid} has promised ${-spare} bytes that its disk does not have`)
-  }
-  const once = (what: string, rows: readonly Row[], key: (row: Row) => string) => {
-    for (const [value, group] of Map.groupBy(rows, key)) {
-      if (value !== '' && group.length > 1) found.push(`${group.length} times ${what} ${value}`)
-    }
-  }
-  const volumes = await cluster.rows('storage/volumes')
-  once('the path', volumes, (one) =>
-    one['nas.path'] === undefined ? '' : `${textAt(one, 'svm.uuid')} ${textAt(one, 'nas.path')}`,
-  )
-  // Interfaces of one SVM may share an address.
-  const addresses = Map.groupBy(await cluster.rows('network/ip/interfaces'), (one) => textAt(one, 'ip.address'))
-  for (const [address, group] of addresses) {
-    const svms = new Set(group.map((one) => textAt(one, 'svm.uuid')))
-    if (svms.size > 1) found.push(`the address ${address} in ${svms.size} SVMs`)
-  }
-  const servers = await cluster.rows('protocols/s3/services')
-  once('the S3 server', servers, (one) => `${textAt(one, 'svm.uuid')} ${textAt(one, 'name')}`)
-  once(
-    'the quota rule',
-    await cluster.rows('storage/quota/rules'),
-    (one) =>
-      `${textAt(one, 'volume.uuid')} ${textAt(one, 'type')} ${textOf(one['qtree.id'])} ${JSON.stringify(one['users'] ?? [])}`,
-  )
-  once(
-    'the qtree',
-    await cluster.rows('storage/qtrees'),
-    (one) => `${textAt(one, 'volume.uuid')} ${textAt(one, 'name')}`,
-  )
-  return found
-}
-
 async function runRounds(
   seed: number,
   rounds: readonly (readonly PlanedAsk[])[],
@@ -147,7 +107,7 @@ async function runRounds(
       await isQuiet(planes, turns)
       for (const plane of planes) {
         await removeOwedTrees(plane.cluster, new AbortController().signal)
-        const wrong = [...(await leftovers(plane.cluster, 'nowhere')), ...(await broken(plane))]
+        const wrong = [...(await leftovers(plane.cluster, 'nowhere')), ...(await brokenPromises(plane.cluster))]
         for (const each of kept) wrong.push((await each(plane)) ?? '')
         assert.deepEqual(
           wrong.filter((each) => each !== ''),

@@ -1,9 +1,9 @@
 /** A whole cluster in this process, without a socket: catalog in memory, volumes in memory, a clock that can be set. */
 import assert from 'node:assert/strict'
-import { createHmac, createSecretKey, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 import { SECOND_COMMIT } from '../../src/core/access/audited-commit.ts'
 import type { Behaviour } from '../../src/core/behaviour.ts'
-import { Cluster, type Log, type Secrets } from '../../src/core/cluster.ts'
+import { Cluster, type LeaveTree, type Log, type Secrets } from '../../src/core/cluster.ts'
 import { Jobs, type JobHooks } from '../../src/core/jobs/jobs.ts'
 import { Login } from '../../src/core/access/login.ts'
 import { Actions } from '../../src/core/perform.ts'
@@ -56,6 +56,8 @@ export interface TestClusterOptions {
   readonly system?: System
   /** The engines of the aggregates, where several clusters share them. */
   readonly volumesOf?: (aggregate: Row) => Volumes
+  /** Where there is a data plane. */
+  readonly leaveTree?: LeaveTree
 }
 
 /** What came back, as a client sees it. */
@@ -165,6 +167,7 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
     machine: options.machine ?? testMachine(TEST_PORTS),
     managementAddress: options.managementAddress ?? '192.0.2.7',
     ...(options.node === undefined ? {} : { node: options.node }),
+    ...(options.leaveTree === undefined ? {} : { leaveTree: options.leaveTree }),
     volumesOf: options.volumesOf ?? simulatedByFolder(volumes),
     log: logInto(logged),
     certificates: realCertificates,
@@ -279,7 +282,12 @@ export class TestClock implements Clock {
 /** Secrets without the slowness that real ones have on purpose. Counts the checks of passwords. */
 export class QuickSecrets implements Secrets {
   checks = 0
-  readonly #key = createSecretKey(randomBytes(32))
+  readonly #key: KeyObject
+
+  /** Clusters that share accounts share the key. */
+  constructor(key = randomBytes(32)) {
+    this.#key = createSecretKey(key)
+  }
 
   seal(secret: string): string {
     return Buffer.from(secret).toString('hex')

@@ -3,8 +3,7 @@
  * that nothing else has and that nobody takes away: so whatever was answered well is there as long as the record is.
  */
 import { asNumber, recordsOf, type Body } from '../../support/body.ts'
-import type { TestCluster } from '../../support/cluster.ts'
-import { type Deeds, keyOf, type Tools, VOLUMES } from './storage.ts'
+import { type Asked, type Deeds, keyOf, type Tools, VOLUMES } from './storage.ts'
 
 const EXPORTS = '/api/protocols/nfs/export-policies'
 const FILTERS = '/api/support/ems/filters'
@@ -21,7 +20,7 @@ const SNAPSHOT_POLICIES = '/api/storage/snapshot-policies'
 const JOBS = '/api/cluster/jobs'
 
 /** Something that was answered well. It tells what is wrong where it is gone though nobody took it away. */
-export type Kept = (cluster: TestCluster) => Promise<string | undefined>
+export type Kept = (cluster: Asked) => Promise<string | undefined>
 
 let added = 0
 const another = () => `n${++added}`
@@ -32,8 +31,11 @@ const drops = new Map<string, number>()
 async function drop({ ask }: Tools, record: string): Promise<void> {
   const note = () => drops.set(record, (drops.get(record) ?? 0) + 1)
   note()
-  await ask('DELETE', record)
-  note()
+  try {
+    await ask('DELETE', record)
+  } finally {
+    note()
+  }
 }
 
 /** Adds something to a list of a record, and looks for its word in there later. */
@@ -50,7 +52,7 @@ async function addTo(
   return async (cluster) => (drops.get(record) === before ? missingFrom(cluster, record, word) : undefined)
 }
 
-async function missingFrom(cluster: TestCluster, record: string, word: string): Promise<string | undefined> {
+async function missingFrom(cluster: Asked, record: string, word: string): Promise<string | undefined> {
   const { status, body } = await cluster.call('GET', `${record}?fields=**`)
   return status === 404 || JSON.stringify(body).includes(`"${word}"`) ? undefined : `${word} is not in ${record}`
 }
@@ -166,7 +168,7 @@ async function order({ ask }: Tools, action: string, pick: number): Promise<void
 }
 
 /** Has every job go on that was told to pause. */
-export async function resumeAll(cluster: TestCluster): Promise<void> {
+export async function resumeAll(cluster: Asked): Promise<void> {
   const { body } = await cluster.call('GET', `${JOBS}?state=queued|running|paused|pausing&fields=uuid`)
   for (const job of recordsOf(body)) await cluster.call('PATCH', `${JOBS}/${keyOf(job)}?action=resume`)
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { asNumber, asText, recordsOf, type Body } from '../../support/body.ts'
-import type { Answered, TestCluster } from '../../support/cluster.ts'
+import type { Answered } from '../../support/cluster.ts'
 
 /** One request: what it is for, and which of the records that are there it is about. */
 export interface Ask<Does extends string = string> {
@@ -16,6 +16,11 @@ export type Deeds<Does extends string> = Readonly<Record<Does, (tools: Tools, as
 
 export type Tools = ReturnType<typeof toolsOf>
 
+/** What answers requests: a cluster in this process, or one that another process has. */
+export interface Asked {
+  call(method: string, target: string, body?: object): Promise<Answered>
+}
+
 export const NAMES = ['aa1', 'bb2', 'cc3']
 export const VOLUMES = '/api/storage/volumes'
 export const QUEUE = '/api/private/cli/volume/recovery-queue'
@@ -28,7 +33,7 @@ export const SERVICES = '/api/protocols/s3/services'
 export const INTERFACES = '/api/network/ip/interfaces'
 
 /** Ways to ask a cluster. None may be answered with an internal error. */
-export function toolsOf(cluster: TestCluster, { pick }: Ask) {
+export function toolsOf(cluster: Asked, { pick }: Ask) {
   const some = async (collection: string, fields: string): Promise<Body | undefined> => {
     const { body, status } = await cluster.call('GET', `${collection}?fields=${fields}&max_records=100`)
     const records = status === 200 ? recordsOf(body) : []
@@ -152,7 +157,13 @@ export function anyAsk(deeds: Deeds<string>): fc.Arbitrary<Ask> {
   })
 }
 
-export async function perform(cluster: TestCluster, ask: Ask, deeds: Deeds<string> = STORAGE_DEEDS): Promise<void> {
+/** One of these, by numbers from 0 to under 1. */
+export function randomAsk(deeds: readonly string[], random: () => number): Ask {
+  const one = (list: readonly string[]) => list[Math.floor(random() * list.length)] ?? ''
+  return { does: one(deeds), name: one(NAMES), other: one(NAMES), pick: Math.floor(random() * 200) }
+}
+
+export async function perform(cluster: Asked, ask: Ask, deeds: Deeds<string> = STORAGE_DEEDS): Promise<void> {
   await deeds[ask.does]?.(toolsOf(cluster, ask), ask)
 }
 
