@@ -217,9 +217,10 @@ export type Change =
       readonly body: Fields
       readonly keep: number
     }
-  /** Adds to operation counters. */
+  /** Adds to operation counters. With `of`, nothing is added where that record is not there: it may have just gone. */
   | {
       readonly do: 'count'
+      readonly of?: { readonly type: string; readonly key: string }
       readonly table: string
       readonly row: string
       readonly add: Readonly<Record<string, number>>

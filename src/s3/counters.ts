@@ -1,5 +1,6 @@
 import { countedOperations, type Noted } from '../core/metrics/server-counters.ts'
 import type { CountedTable } from '../core/metrics/counter-tables.ts'
+import type { SomeType } from '../model/rows.ts'
 import type { Change, Commits } from '../ports/catalog.ts'
 import type { Clock } from '../ports/system.ts'
 import type { S3Error } from './errors.ts'
@@ -29,6 +30,13 @@ export interface Counted {
   /** Of bodies. */
   readonly bytesSent: number
   readonly bytesReceived: number
+}
+
+/** What the rows of a table are about: of what was deleted meanwhile nothing is counted. */
+const COUNTED: Readonly<Partial<Record<CountedTable, SomeType>>> = {
+  volume: 'storage/volumes',
+  object_store_server: 'svm/svms',
+  lif: 'network/ip/interfaces',
 }
 
 /** How often what was added up is written. */
@@ -102,7 +110,10 @@ export class Counters {
     const changes: Change[] = []
     for (const [table, rows] of this.#rows) {
       for (const [row, sums] of rows) {
-        if (sums.size > 0) changes.push({ do: 'count', table, row, add: Object.fromEntries(sums) })
+        if (sums.size === 0) continue
+        const type = COUNTED[table]
+        const of = type === undefined ? {} : { of: { type, key: row } }
+        changes.push({ do: 'count', table, row, ...of, add: Object.fromEntries(sums) })
       }
     }
     if (changes.length === 0) return

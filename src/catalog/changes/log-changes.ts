@@ -7,6 +7,7 @@ type Of<Name extends Change['do']> = Extract<Change, { do: Name }>
 
 export function logChanges(db: DatabaseSync, ledger: Ledger) {
   const newest = query<{ id: number | null }>(db, 'SELECT max(id) AS id FROM log WHERE name = ?')
+  const record = query<{ key: string }>(db, 'SELECT key FROM records WHERE type = ? AND key = ?')
   const append = ledger.write('INSERT INTO log (name, id, time, body) VALUES (?, ?, ?, ?)')
   const trim = ledger.write('DELETE FROM log WHERE name = ? AND id <= ?')
   const count = ledger.write(
@@ -27,7 +28,8 @@ export function logChanges(db: DatabaseSync, ledger: Ledger) {
       return {}
     },
 
-    count({ table, row, add }: Of<'count'>): Outcome {
+    count({ table, row, add, of }: Of<'count'>): Outcome {
+      if (of !== undefined && record.get(of.type, of.key) === undefined) return {}
       for (const [name, value] of Object.entries(add)) count(table, row, name, value)
       return {}
     },

@@ -83,6 +83,19 @@ export function proveTelemetry({ catalog, reopen }: Proof): void {
       assert.deepEqual([...(await catalog().counters('ops')).keys()].toSorted(), ['b10', 'b1;'])
     })
 
+    void it('nothing is counted of a record that has gone', async () => {
+      const of = { type: 'counted', key: 'one' }
+      const counting = { ...count('gone', 'one', { reads: 1 }), of }
+      await catalog().commit([{ do: 'put-record', type: of.type, key: of.key, body: {} }, counting])
+      assert.deepEqual((await catalog().counters('gone')).get('one'), { reads: 1 })
+      await catalog().commit([
+        { do: 'remove-record', type: of.type, key: of.key },
+        { do: 'drop-counters', table: 'gone', row: 'one' },
+      ])
+      await catalog().commit([counting])
+      assert.equal((await catalog().counters('gone')).get('one'), undefined)
+    })
+
     void it('operation counters are read in pages of rows, each whole', async () => {
       const names = ['a', 'b', 'c', 'd', 'e']
       await catalog().commit(names.map((row) => count('pages', row, { x: 1, y: 2 })))

@@ -166,7 +166,8 @@ export class EfficiencyWalk {
     this.#tried.clear()
     if (this.#attempts > 0) {
       const add = { compress_attempts: this.#attempts, compress_failures: this.#failures }
-      changes.push({ do: 'count', table: 'volume', row: this.#volume, add })
+      const of = { type: 'storage/volumes', key: this.#volume }
+      changes.push({ do: 'count', table: 'volume', row: this.#volume, of, add })
       this.#attempts = 0
       this.#failures = 0
     }
