@@ -66,6 +66,19 @@ export interface ClusterParts {
   readonly pages?: PageBounds
 }
 
+export interface NamedRecord {
+  readonly type: SomeType
+  readonly key: string
+}
+
+export interface PutOptions {
+  readonly expect?: 'absent' | number
+  readonly unique?: Readonly<Record<string, string>>
+  readonly isBeforeParent?: true
+  /** Records that the notes of this one name: it is refused where one of them has gone. */
+  readonly names?: readonly NamedRecord[]
+}
+
 /** Brings the cluster to what a seed file says. Fails with a `SeedError`. */
 export type ApplySeed = (file: { readonly name: string; readonly text: string }) => Promise<Seeded>
 
@@ -305,7 +318,7 @@ export class Cluster {
     const resource = this.registry.resource(type)
     const name = row['name']
     const within = typeof resource.nameWithin === 'string' ? textOf(row[resource.nameWithin]) : ''
-    const names = options.isBeforeParent ? [] : namedBy(resource, row)
+    const names = [...(options.isBeforeParent ? [] : namedBy(resource, row)), ...(options.names ?? [])]
     return {
       do: 'put-record',
       type,
@@ -403,12 +416,6 @@ export class Cluster {
         )
     }
   }
-}
-
-export interface PutOptions {
-  readonly expect?: 'absent' | number
-  readonly unique?: Readonly<Record<string, string>>
-  readonly isBeforeParent?: true
 }
 
 type PutRecord = Extract<Change, { do: 'put-record' }>

@@ -7,12 +7,15 @@ import type { Change } from '../ports/catalog.ts'
 import { type Belonging, belongingChanges } from './belongings.ts'
 import type { Cluster } from './cluster.ts'
 import type { Acts } from './behaviour.ts'
+import type { Held } from './grounds.ts'
 import { inline, uuidOfNew, type Verb } from './verb.ts'
 import { commitUnused, type InUse } from './within.ts'
 
 export interface PlainOptions<Of extends Row = Row, New extends Row = Row> {
   /** Looks at a new or changed row before it is written; may complete it or refuse it. `before`: as it was, if it was. */
   check?(cluster: Cluster, row: New, before?: Of): Promise<Row> | Row
+  /** What the check of a change rests on, beside the record itself. */
+  restsOn?(key: string): readonly Held[]
   /** What is committed with a row that was checked. */
   goesWithRow?(row: New, before?: Of): readonly Change[]
   /** Why it cannot go while a record names it that blocks this. Without it, what lives under it is named. */
@@ -74,7 +77,7 @@ export function plainModify(type: SomeType, options: PlainOptions = {}): Verb {
     async plan(cluster, request) {
       await options.check?.(cluster, { ...request.row, ...request.draft }, request.row)
       const key = recordKey(cluster.registry.resource(type), request.row ?? {})
-      return { key, input: { ...request.draft }, locks: [`${type}:${key}`] }
+      return { key, input: { ...request.draft }, locks: [`${type}:${key}`, ...(options.restsOn?.(key) ?? [])] }
     },
     step: {
       name: 'write record',

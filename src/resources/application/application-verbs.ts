@@ -10,7 +10,7 @@ import type { NewOf } from '../../model/rows.ts'
 import type { Change } from '../../ports/catalog.ts'
 import { CIFS_SHARES, newShare } from '../protocols/cifs/shares.ts'
 import { EXPORT_POLICIES, EXPORT_POLICIES_LOCK, newExportPolicy } from '../protocols/nfs/export-policies.ts'
-import { AGGREGATES_LOCK } from '../storage/aggregates/space.ts'
+import { AGGREGATES_LOCK, volumesOfSvm } from '../storage/aggregates/space.ts'
 import { type RemovedVolume, removeVolume } from '../storage/volumes/remove.ts'
 import { type Application, APPLICATIONS, MEMBERS_LOCK, volumesOfApplication } from './members.ts'
 import { makeTrees, newVolumesChanges, type VolumesWork } from './new-volumes.ts'
@@ -58,7 +58,8 @@ export const createApplication = job({
       name: 'write records',
       async run(cluster, work) {
         if ((await cluster.find(APPLICATIONS, work.key)) !== undefined) return
-        await alone(cluster, [AGGREGATES_LOCK, EXPORT_POLICIES_LOCK, MEMBERS_LOCK], async (cluster) => {
+        const volumes = volumesOfSvm(work.input['svm.uuid'])
+        await alone(cluster, [AGGREGATES_LOCK, volumes, EXPORT_POLICIES_LOCK, MEMBERS_LOCK], async (cluster) => {
           await insistOnName(cluster, work.input)
           await cluster.commit(await recordChanges(cluster, work))
         })

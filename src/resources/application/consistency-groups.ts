@@ -1,13 +1,13 @@
 import { alone } from '../../core/grounds.ts'
 import { type Behaviour, define } from '../../core/behaviour.ts'
-import type { Cluster } from '../../core/cluster.ts'
+import type { Cluster, NamedRecord } from '../../core/cluster.ts'
 import { job, uuidOfNew, type Work } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
 import { groups, resource } from '../../model/resource.ts'
 import { bytes, flag, name, uuid } from '../../model/kinds/index.ts'
 import type { DraftOf } from '../../model/rows.ts'
 import type { Volume } from '../../records/rows.ts'
-import { AGGREGATES_LOCK } from '../storage/aggregates/space.ts'
+import { AGGREGATES_LOCK, volumesOfSvm } from '../storage/aggregates/space.ts'
 import { tagFields } from '../tags.ts'
 import { groupVolumes, insistOnFree, memberKind, planMembers } from './group-volumes.ts'
 import { goneGroup, type Group, GROUPS, MEMBERS_LOCK } from './members.ts'
@@ -117,12 +117,13 @@ export const consistencyGroups: Behaviour<typeof consistencyGroupsResource> = de
         name: 'write records',
         async run(cluster, work) {
           if ((await cluster.find(GROUPS, work.key)) !== undefined) return
-          await alone(cluster, [AGGREGATES_LOCK, MEMBERS_LOCK], async (cluster) => {
+          const volumes = volumesOfSvm(work.input['svm.uuid'])
+          await alone(cluster, [AGGREGATES_LOCK, volumes, MEMBERS_LOCK], async (cluster) => {
             const { $new: _rows, ...group } = work.input
             await insistOnName(cluster, group)
-            await insistOnVolumes(cluster, work, [])
+            const coming = await insistOnVolumes(cluster, work, [])
             await commitWithVolumes(cluster, work, async () => [
-              cluster.put(GROUPS, group, { expect: 'absent' }),
+              cluster.put(GROUPS, group, { expect: 'absent', names: coming }),
               cluster.event('application.consistency_group.created', { group: group['name'] ?? '' }),
             ])
           })
@@ -158,7 +159,8 @@ export const consistencyGroups: Behaviour<typeof consistencyGroupsResource> = de
       {
         name: 'write records',
         async run(cluster, work) {
-          await alone(cluster, [AGGREGATES_LOCK, MEMBERS_LOCK], (cluster) => changeGroup(cluster, work))
+          const volumes = volumesOfSvm(work.input['svm.uuid'])
+          await alone(cluster, [AGGREGATES_LOCK, volumes, MEMBERS_LOCK], (cluster) => changeGroup(cluster, work))
         },
       },
     ],
@@ -204,21 +206,26 @@ async function changeGroup(cluster: Cluster, work: ChangeWork): Promise<void> {
   if (madeBy(work).some((volume) => now.includes(volume))) return
   // Those that went meanwhile stay away.
   const members = wanted.filter((volume) => !old.includes(volume) || now.includes(volume))
-  await insistOnVolumes(cluster, work, old)
+  const coming = await insistOnVolumes(cluster, work, old)
   const after = { ...before, ...$change, $volumes: members }
   await insistOnName(cluster, after)
   await commitWithVolumes(cluster, work, async () =>
-    members.length === 0 ? goneGroup(cluster, work.key) : [cluster.put(GROUPS, after, { expect: record.revision })],
+    members.length === 0
+      ? goneGroup(cluster, work.key)
+      : [cluster.put(GROUPS, after, { expect: record.revision, names: coming })],
   )
 }
 
-/** The volumes that come into the group, and are not made for it, are still there and in no other. */
-async function insistOnVolumes(cluster: Cluster, work: GroupWork, before: readonly string[]): Promise<void> {
+/** The volumes that come into the group, and are not made for it, are still there and in no other. Gives them. */
+async function insistOnVolumes(cluster: Cluster, work: GroupWork, before: readonly string[]): Promise<NamedRecord[]> {
   const made = madeBy(work)
+  const coming: NamedRecord[] = []
   for (const key of work.input.$volumes) {
     if (made.includes(key) || before.includes(key)) continue
     await insistOnFree(cluster, await cluster.row('storage/volumes', key), work.key)
+    coming.push({ type: 'storage/volumes', key })
   }
+  return coming
 }
 
 function madeBy(work: GroupWork): string[] {

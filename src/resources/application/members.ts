@@ -2,6 +2,7 @@
 import type { Ground } from '../../core/grounds.ts'
 import { belongingChanges } from '../../core/belongings.ts'
 import type { Cluster } from '../../core/cluster.ts'
+import { unusedSince } from '../../core/within.ts'
 import { recordPages } from '../../core/read/record-pages.ts'
 import type { RowOf } from '../../model/rows.ts'
 import type { Change, StoredRecord } from '../../ports/catalog.ts'
@@ -83,12 +84,18 @@ export async function goneGroup(cluster: Cluster, key: string): Promise<Change[]
 /** With an application goes the export policy that was made for it, unless others have taken it up. */
 async function goneApplication(cluster: Cluster, record: StoredRecord<Application>, last: string): Promise<Change[]> {
   const policy = record.body.$exportPolicy
+  const since = await cluster.catalog.revision()
   const isSpare =
     policy !== undefined &&
     (await cluster.find(EXPORT_POLICIES, String(policy))) !== undefined &&
     !(await isPolicyUsed(cluster, policy, last))
   return [
-    ...(isSpare ? [{ do: 'remove-record', type: EXPORT_POLICIES, key: String(policy) } as const] : []),
+    ...(isSpare
+      ? [
+          ...unusedSince(cluster, EXPORT_POLICIES, String(policy), since),
+          { do: 'remove-record', type: EXPORT_POLICIES, key: String(policy) } as const,
+        ]
+      : []),
     { do: 'remove-record', type: APPLICATIONS, key: record.key },
     cluster.event('application.deleted', { application: record.body['name'] }),
   ]

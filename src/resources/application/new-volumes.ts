@@ -134,7 +134,7 @@ export const makeTrees: Step<VolumesWork['input']> = {
   },
 }
 
-/** What makes all of them known. To be committed with `AGGREGATES_LOCK` held. */
+/** What makes all of them known. To be committed with `AGGREGATES_LOCK` and `volumesOfSvm` held. */
 export async function newVolumesChanges(cluster: Cluster, work: Pick<VolumesWork, 'input'>): Promise<Change[]> {
   const rows = await withFreeNames(cluster, work.input.$new)
   if (rows.length === 0) return []

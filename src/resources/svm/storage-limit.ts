@@ -8,6 +8,7 @@ import { failure } from '../../model/failure.ts'
 import { bytes, count, flag, printSize, percent } from '../../model/kinds/index.ts'
 import type { Fields } from '../../model/resource.ts'
 import { type Row, textOf } from '../../model/value.ts'
+import type { Change } from '../../ports/catalog.ts'
 import type { Svm, Volume } from '../../records/rows.ts'
 
 const LIMIT = 'storage.limit'
@@ -81,6 +82,12 @@ export async function storageLeft(cluster: Cluster, svm: Svm | undefined): Promi
   const limit = limitOf(svm)
   if (svm === undefined || limit === 0) return Number.POSITIVE_INFINITY
   return Math.max(0, limit - storageOf(await cluster.shortRows('storage/volumes', svm['uuid'])))
+}
+
+/** Refused when the limit was changed since the look at it. */
+export async function sameLimit(cluster: Cluster, svm: string): Promise<Change> {
+  const record = await cluster.record('svm/svms', svm)
+  return { do: 'check-record', type: 'svm/svms', key: svm, expect: record?.revision ?? 'absent' }
 }
 
 /** Fails when the limit is below what the volumes have already. */

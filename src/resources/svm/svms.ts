@@ -21,6 +21,7 @@ import {
   RETENTION_HOURS,
   RETENTION_HOURS_MAX,
 } from '../storage/volumes/recovery-queue.ts'
+import { volumesOfSvm } from '../storage/aggregates/space.ts'
 import { insistOnLimit, storageFields, storageReading } from './storage-limit.ts'
 import {
   aggregateMembers,
@@ -195,7 +196,7 @@ export const svms: Behaviour<typeof svmsResource> = define(svmsResource, {
       },
     ],
   }),
-  modify: plainModify('svm/svms', { check: insistOnLimit }),
+  modify: plainModify('svm/svms', { check: insistOnLimit, restsOn: (svm) => [volumesOfSvm(svm)] }),
   remove: job({
     async plan(cluster, { row }) {
       const key = row['uuid']

@@ -16,7 +16,7 @@ import { EXPORT_POLICY, insistOnPath, withPath } from './nas.ts'
 import { validateOnly } from './move.ts'
 import { withEfficiency } from './efficiency.ts'
 import { VOLUME_BYTES_MAX, withSize } from './size.ts'
-import { insistOnStorage, storageOf } from '../../svm/storage-limit.ts'
+import { insistOnStorage, storageOf, sameLimit } from '../../svm/storage-limit.ts'
 import type { Volume, VolumeDraft } from '../../../records/rows.ts'
 import { insistOnSpace } from './placement.ts'
 
@@ -58,6 +58,7 @@ export const modifyVolume = job({
           const record = await cluster.record('storage/volumes', key)
           if (record === undefined) throw failure('volumeNotFound')
           const before = record.body
+          const unchanged = await sameLimit(cluster, before['svm.uuid'])
           const sized = withAutosize(withPath({ ...before, ...given }), given, VOLUME_BYTES_MAX)
           const after = await withEfficiency(cluster, sized, given)
           const aggregate = aggregateOf(before)
@@ -69,6 +70,7 @@ export const modifyVolume = job({
           await insistOnName(cluster, after)
           await insistOnPath(cluster, after)
           await commitSize(cluster, key, after, [
+            ...(after['size'] > before['size'] ? [unchanged] : []),
             { do: 'resize-volume', volume: key, sizeBytes: after['size'], reserveBytes: reserveOf(after) },
             placed(after),
             cluster.put('storage/volumes', after, { expect: record.revision }),

@@ -6,8 +6,8 @@ import { alone } from '../../../core/grounds.ts'
 import { aggregateOf } from '../../../storage/aggregate-of.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { CommitRefused } from '../../../ports/catalog.ts'
-import { isMadeForBucket, storageLeft } from '../../svm/storage-limit.ts'
-import { AGGREGATES_LOCK, availableIn, isGuaranteed } from '../aggregates/space.ts'
+import { isMadeForBucket, sameLimit, storageLeft } from '../../svm/storage-limit.ts'
+import { AGGREGATES_LOCK, availableIn, isGuaranteed, volumesOfSvm } from '../aggregates/space.ts'
 import { largestSize, wantedSize } from './autosize.ts'
 import { chargedTo, reserveOf } from './reserve.ts'
 import type { Volume } from '../../../records/rows.ts'
@@ -18,11 +18,14 @@ import type { Volume } from '../../../records/rows.ts'
  * none beyond the storage limit of its SVM
  * where it counts for that.
  */
-export function setSize(cluster: Cluster, volume: string, moreBytes = 0): Promise<boolean> {
-  return alone(cluster, [AGGREGATES_LOCK], async (cluster) => {
-    const [record, counters] = await Promise.all([
+export async function setSize(cluster: Cluster, volume: string, moreBytes = 0): Promise<boolean> {
+  const svm = (await cluster.find('storage/volumes', volume))?.['svm.uuid']
+  if (svm === undefined) return false
+  return alone(cluster, [AGGREGATES_LOCK, volumesOfSvm(svm)], async (cluster, look) => {
+    const [record, counters, sameLimits] = await Promise.all([
       cluster.record('storage/volumes', volume),
       cluster.catalog.volume(volume),
+      sameLimit(cluster, svm),
     ])
     if (record === undefined || counters === undefined) return false
     const before = record.body
@@ -35,6 +38,7 @@ export function setSize(cluster: Cluster, volume: string, moreBytes = 0): Promis
     if (after === size) return fits(size)
     try {
       await cluster.catalog.commit([
+        sameLimits,
         { do: 'resize-volume', volume, sizeBytes: after, reserveBytes: reserveOf({ ...before, size: after }) },
         cluster.put('storage/volumes', { ...before, size: after }, { expect: record.revision }),
         cluster.event(after > size ? 'volume.autosize.grown' : 'volume.autosize.shrunk', {
@@ -44,7 +48,9 @@ export function setSize(cluster: Cluster, volume: string, moreBytes = 0): Promis
         }),
       ])
     } catch (failure) {
-      // Somebody has changed it, or has written more into it: the next look goes by that.
+      // Others have changed what this rests on: it is looked at anew.
+      if (look.lost !== undefined) throw failure
+      // Somebody has written more into it: the next look goes by that.
       if (failure instanceof CommitRefused) return fits(size)
       throw failure
     }
