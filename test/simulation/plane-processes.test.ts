@@ -11,6 +11,7 @@ import { keys } from '../../src/s3/test-plane.ts'
 import { asText, recordsOf } from '../support/body.ts'
 import type { Answered } from '../support/cluster.ts'
 import { seedOf } from '../support/seed.ts'
+import { timeLimit } from '../support/time-limit.ts'
 import { isWhole } from '../support/whole.ts'
 import { numbersOf } from './histories/client.ts'
 import { PeerGone } from './planes/channel.ts'
@@ -59,6 +60,7 @@ const ASKS = isWhole ? 120 : 60
 const ASKERS = 4
 const CLIENTS = 3
 const BUCKETS_MIN = 3
+const LIMIT_MS = 120_000
 const QUIET_LOOKS_MAX = 600
 const LOOK_MS = 100
 /** What is wrong for so long is no job's last step. */
@@ -286,11 +288,12 @@ async function round(run: Run, random: () => number, isKilling: boolean): Promis
 test('two processes with management planes on one catalog leave it whole, killed or not', async (context) => {
   const seed = seedOf(context)
   const random = numbersOf(seed)
+  const isOver = timeLimit(isWhole ? LIMIT_MS : Infinity)
   const world = await World.start(['n1', 'n2'])
   try {
     const run = new Run(world, random)
     await run.prepare()
-    for (let rounds = 0; rounds < ROUNDS; rounds++) await round(run, random, rounds % 2 === 0)
+    for (let rounds = 0; rounds < ROUNDS && !isOver(); rounds++) await round(run, random, rounds % 2 === 0)
     context.diagnostic(JSON.stringify(run.traffic.counts))
   } finally {
     await world.close()
