@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { LOCK_CLAIMS } from '../../src/core/jobs/lock-claims.ts'
 import { setSize } from '../../src/resources/storage/volumes/set-size.ts'
-import { asText, recordsOf } from '../support/body.ts'
+import { asNumber, asText, recordsOf } from '../support/body.ts'
 import type { Answered, TestCluster } from '../support/cluster.ts'
 import { leftovers } from '../support/leftovers.ts'
 import { puts, removes, startTwoPlanes, type TwoPlanes } from '../support/two-planes.ts'
@@ -162,7 +162,7 @@ test('the export policy of an application that goes stays where a volume takes i
 test('a request that loses every race is refused as changed by another, and leaves nothing', async () => {
   await good(first, 'POST', EXPORTS, { name: 'e', svm: { name: 's' } })
   const { body } = await first.call('GET', `${EXPORTS}?name=e`)
-  const path = `${EXPORTS}/${String(recordsOf(body)[0]?.['id'])}`
+  const path = `${EXPORTS}/${asNumber(recordsOf(body)[0]?.['id'])}`
   const rule = (match: string) => ({ clients: [{ match }], ro_rule: ['any'], rw_rule: ['any'] })
   let races = 0
   two.beforeCommit(
