@@ -5,7 +5,7 @@ import type { CompactManner, Compacted } from '../ports/volumes.ts'
 import { startTestCluster } from '../../test/support/cluster.ts'
 import { PackKeeping } from './pack-keeping.ts'
 
-const NOTHING: Compacted = { freedBytes: 0, damaged: [], misread: 0, waiting: 0 }
+const NOTHING: Compacted = { freedBytes: 0, damaged: [], misread: 0, setAside: 0, waiting: 0 }
 
 async function watched(answer: (tree: string, manner: CompactManner) => Promise<Partial<Compacted>>) {
   const { cluster, clock, volumes } = await startTestCluster()

@@ -98,13 +98,21 @@ export class PackKeeping {
     this.#due.set(place.tree, { ...place, all, atMs: this.#cluster.now() + LOOK_AGAIN_MS })
   }
 
-  async #tell(place: TreePlace, { freedBytes, damaged, misread }: Compacted): Promise<void> {
+  async #tell(place: TreePlace, { freedBytes, damaged, misread, setAside }: Compacted): Promise<void> {
     const { tree } = place
     const { log } = this.#cluster
     if (freedBytes > 0) log.info('The space of deleted small objects was reclaimed.', { tree, freedBytes })
     if (misread > 0) {
       log.error('Marks in files of small objects were damaged. No object is harmed.', { tree, marks: misread })
       await this.#cluster.commit([this.#cluster.event('volume.pack.misread', { tree, marks: misread })])
+    }
+    if (setAside > 0) {
+      const details = { blobs: setAside, volumes: 1, proven: false }
+      log.warn('Damaged bytes between small objects, which no object needs, were set aside in lost-and-found.', {
+        tree,
+        ...details,
+      })
+      await this.#cluster.commit([this.#cluster.event('cluster.blobs.set_aside', details)])
     }
     if (damaged.length === 0) return
     for (const [volume, found] of await damageAmong(this.#cluster, place, damaged)) {

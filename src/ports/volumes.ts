@@ -137,10 +137,12 @@ export interface CompactManner {
 
 export interface Compacted {
   readonly freedBytes: number
-  /** What is damaged in packs, up to a bound. Such packs stay as they are. */
+  /** What is damaged in packs, up to a bound. Such packs stay as they are, until nobody needs what was there. */
   readonly damaged: readonly DamagedPlace[]
   /** Marks and headers that were damaged without harm to a blob: such packs are written anew. */
   readonly misread: number
+  /** Files of damaged bytes that nobody needs and that were moved to lost-and-found. */
+  readonly setAside: number
   /** Packs that cannot be copied yet, because somebody may still append to them. */
   readonly waiting: number
 }

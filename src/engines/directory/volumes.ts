@@ -96,6 +96,7 @@ export class DirectoryVolumes implements Volumes {
       spare,
       writer: randomBytes(4).toString('hex'),
       ...packing,
+      aggregate: this.#aggregate,
       treeFolder: (tree) => this.#volume(tree),
       trees: () => this.list(),
       ensureFolder: async (tree, folder, anew) => {

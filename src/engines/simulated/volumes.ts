@@ -398,7 +398,7 @@ export class SimulatedVolumes implements Volumes {
 
   /** What is unlinked goes at once here. */
   async compact(_volume: string, _manner: CompactManner): Promise<Compacted> {
-    return { freedBytes: 0, damaged: [], misread: 0, waiting: 0 }
+    return { freedBytes: 0, damaged: [], misread: 0, setAside: 0, waiting: 0 }
   }
 
   async packs(): Promise<PackSums> {

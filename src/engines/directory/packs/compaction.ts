@@ -8,9 +8,9 @@
  * well. So a mark that comes before the old files go is seen by the last step, and any later one by whoever makes it. After
  * a crash both may be there: they hold the same, and a record counts as unlinked that is marked in either.
  *
- * Files that somebody may still append to are left alone, and so are those with damage between records: nobody knows what
- * was there. Before anything is dropped of a pack, who knows what is needed is asked: a needed blob of which no sound
- * record is found leaves the pack as it is, however it came to that.
+ * Files that somebody may still append to are left alone. Before anything is dropped of a pack, who knows what is needed is
+ * asked: a needed blob of which no sound record is found leaves the pack as it is, however it came to that. Damage between
+ * records that nobody needs goes to lost-and-found: nobody knows what was there.
  */
 import { rename, unlink } from 'node:fs/promises'
 import type { Compacted, CompactManner, DamagedPlace } from '../../../ports/volumes.ts'
@@ -35,6 +35,7 @@ import {
   stateOf,
 } from './record.ts'
 import { scan } from './scan.ts'
+import { setStretchesAside, type LostPlace } from './set-aside.ts'
 import { isNoSpace, shrink } from './shrinking.ts'
 import type { ShrinkIn } from './shrinking.ts'
 import { readSoundest } from './soundest.ts'
@@ -61,12 +62,14 @@ export type Tallies = Map<string, Tally>
 
 export interface TreeOfPacks extends ShrinkIn {
   readonly tallies: Tallies
+  /** Where damaged bytes go that nobody needs. */
+  readonly lost: LostPlace
   /** Whether somebody may still append to files of this writer. */
   readonly isWriting: (writer: string) => boolean
 }
 
 export async function compactTree(tree: TreeOfPacks, manner: CompactManner): Promise<Compacted> {
-  const counts = { freedBytes: 0, misread: 0, waiting: 0 }
+  const counts = { freedBytes: 0, misread: 0, setAside: 0, waiting: 0 }
   const damaged: DamagedPlace[] = []
   try {
     const packs = Map.groupBy(await filesIn(tree.folder), ({ pack }) => pack)
@@ -82,6 +85,7 @@ export async function compactTree(tree: TreeOfPacks, manner: CompactManner): Pro
       const outcome = await compactPack(tree, pack, whole, manner)
       counts.freedBytes += outcome.freedBytes
       counts.misread += outcome.misread
+      counts.setAside += outcome.setAside
       damaged.push(...outcome.damaged.slice(0, DAMAGED_MAX - damaged.length))
       if (outcome.isWaiting) counts.waiting++
     }
@@ -93,7 +97,9 @@ export async function compactTree(tree: TreeOfPacks, manner: CompactManner): Pro
 
 function isToBeLookedAt(tally: Tally | undefined, files: number, { all, deadShare }: CompactManner): boolean {
   if (files > FILES_MAX) return true
-  if (tally === undefined || tally.isDamaged === true) return all === true
+  if (tally === undefined) return all === true
+  // Whether it can be copied now is found out when enough was unlinked since the last look, and at each start.
+  if (tally.isDamaged === true) return all === true || shareSince(tally) >= deadShare
   return shareOf(tally) >= deadShare
 }
 
@@ -101,6 +107,7 @@ interface Outcome {
   readonly freedBytes: number
   readonly damaged: readonly DamagedPlace[]
   readonly misread: number
+  readonly setAside: number
   readonly isWaiting: boolean
 }
 
@@ -122,6 +129,7 @@ async function compactPack(
     const before = {
       freedBytes: 0,
       damaged: [],
+      setAside: 0,
       misread: 0,
       isWaiting: files.length < all.length && !isLater,
     }
@@ -139,13 +147,21 @@ async function compactPack(
     const { misread, isOld } = contents
     const isAnew = isSplit || isOld || misread > 0
     const isWorthIt = liveBytes === 0 || isAnew || shareOf(tally) >= manner.deadShare
-    const isDoubtful = contents.damagedBytes + contents.unfinishedBytes > 0
+    const isDoubtful = contents.damaged.length + contents.unfinishedBytes > 0
     const lost = isWorthIt || isDoubtful ? await lostOf(pack, contents, manner) : []
     // A needed one may be in a file that is still appended to, which was not looked at.
     if (lost.length > 0 && before.isWaiting) return before
     const damaged = lost.length > 0 ? lost : damagedIn(pack, contents)
-    tally.isDamaged = damaged.length > 0
-    if (damaged.length > 0 || !isWorthIt) return { ...before, damaged, misread }
+    tally.isDamaged = lost.length > 0 || (damaged.length > 0 && manner.needed === undefined)
+    const isKept = lost.length > 0 || (damaged.length > 0 && (before.isWaiting || manner.needed === undefined))
+    if (isKept || !isWorthIt) return { ...before, damaged, misread }
+    try {
+      before.setAside = await setStretchesAside(tree.lost, pack, contents.damaged, manner.between)
+    } catch (failure) {
+      // What is full of packs without damage is had back first.
+      if (!isNoSpace(failure)) throw failure
+      return { ...before, damaged, misread }
+    }
     if (liveBytes === 0) {
       await removeAll(tree, pack, files)
       tree.tallies.delete(pack)
@@ -179,10 +195,14 @@ async function lostOf(pack: string, { live }: PackContents, { needed }: CompactM
 }
 
 /** What is damaged without being a blob that anybody knows, as a blob would be named that was there. */
-function damagedIn(pack: string, { damagedAt, damagedBytes }: PackContents): DamagedPlace[] {
-  if (damagedAt === undefined) return []
-  const length = Math.min(damagedBytes, LENGTH_MAX)
-  return [{ blob: blobNameOf({ pack, offset: damagedAt, length }), isNeeded: false }]
+function damagedIn(pack: string, { damaged }: PackContents): DamagedPlace[] {
+  const [first] = damaged
+  if (first === undefined) return []
+  const length = Math.min(
+    damaged.reduce((sum, { bytes }) => sum + bytes, 0),
+    LENGTH_MAX,
+  )
+  return [{ blob: blobNameOf({ pack, offset: first.at, length }), isNeeded: false }]
 }
 
 /** There is no space for a copy. What is in several files is copied together when there is. */
@@ -208,6 +228,10 @@ async function shrinkLargest(
 
 function shareOf({ found, sinceBytes }: Tally): number {
   return found === undefined ? 1 : (found.deadBytes + sinceBytes) / Math.max(1, found.bytes)
+}
+
+function shareSince({ found, sinceBytes }: Tally): number {
+  return found === undefined ? 0 : sinceBytes / Math.max(1, found.bytes)
 }
 
 async function sizeOf(files: readonly PackFile[]): Promise<number> {

@@ -7,7 +7,7 @@ import { PackFile } from './pack-file.ts'
 import { tableAt } from './places.ts'
 import { seedOf } from './record.ts'
 import { scan } from './scan.ts'
-import type { Placed } from './scan.ts'
+import type { Placed, Stretch } from './scan.ts'
 
 /** Looks at a pack that is compacted meanwhile. */
 const LOOKS_MAX = 4
@@ -19,12 +19,15 @@ export interface Listed extends Placed {
   readonly copies?: readonly Listed[]
 }
 
+export interface DamagedStretch extends Stretch {
+  readonly file: PackFile
+}
+
 export interface PackContents {
   /** By offset. */
   readonly live: ReadonlyMap<number, Listed>
-  /** Bytes that are no records, where only records should be; and where the first of them are. */
-  readonly damagedBytes: number
-  readonly damagedAt: number | undefined
+  /** Bytes that are no records, where only records should be. */
+  readonly damaged: readonly DamagedStretch[]
   /** Behind the last record of a file that nobody sealed. Its writer may not have come to their end. */
   readonly unfinishedBytes: number
   /** Headers of files and states of records that say nothing. They are sound in a copy. */
@@ -88,8 +91,8 @@ export async function readPack(
   const live = new Map<number, Listed>()
   const dead = new Set<number>()
   const seed = seedOf(pack)
-  let [damagedBytes, unfinishedBytes, misread] = [0, 0, 0]
-  let damagedAt: number | undefined
+  let [unfinishedBytes, misread] = [0, 0]
+  const damaged: DamagedStretch[] = []
   let isOld = false
   for (const file of files) {
     const { format, state } = await file.header()
@@ -111,14 +114,12 @@ export async function readPack(
       },
       between === undefined ? {} : { between },
     )
-    damagedBytes += scanned.damagedBytes
-    damagedAt ??= scanned.damagedAt
+    damaged.push(...scanned.damaged.map((stretch) => ({ ...stretch, file })))
     if (scanned.endsAt >= sizeBytes || (await tableAt(file.fd, sizeBytes)) === scanned.endsAt) continue
     if (state === 'sealed') {
-      damagedBytes += sizeBytes - scanned.endsAt
-      damagedAt ??= scanned.endsAt
+      damaged.push({ at: scanned.endsAt, bytes: sizeBytes - scanned.endsAt, file })
     } else unfinishedBytes += sizeBytes - scanned.endsAt
   }
   if (files.length > 1) for (const offset of dead) live.delete(offset)
-  return { live, damagedBytes, damagedAt, unfinishedBytes, misread, isOld }
+  return { live, damaged, unfinishedBytes, misread, isOld }
 }

@@ -55,6 +55,8 @@ export interface PacksParts {
   /** Whether somebody may still append to files of this writer. Without it, nobody but this one. */
   readonly isWriting?: (writer: string) => boolean
   readonly bodyBytesMax?: number
+  /** The folder with lost-and-found. */
+  readonly aggregate: string
   readonly treeFolder: (tree: string) => string
   readonly trees: () => Promise<readonly string[]>
   /** Makes a folder of a tree, for good. Fails with ENOENT without the tree. */
@@ -264,6 +266,7 @@ export class Packs {
     const compacted = await compactTree(
       {
         folder: this.#folder(tree),
+        lost: { aggregate: this.#parts.aggregate, tree },
         names: this.#names,
         tallies: this.#talliesOf(tree),
         isWriting: this.#parts.isWriting ?? ((writer) => writer === this.#parts.writer),

@@ -30,9 +30,14 @@ export interface Placed extends RecordHeader {
 export interface Scanned {
   /** Behind the last whole record. What follows is an index, or was never finished. */
   readonly endsAt: number
-  /** Bytes before that which are no record, and were one, and where the first of them are. */
-  readonly damagedBytes: number
-  readonly damagedAt: number | undefined
+  /** Bytes before that which are no record, and were one. */
+  readonly damaged: readonly Stretch[]
+}
+
+/** Some bytes of a file. */
+export interface Stretch {
+  readonly at: number
+  readonly bytes: number
 }
 
 /**
@@ -44,8 +49,8 @@ export async function scan(
   found: (record: Placed) => void,
   { from = FILE_HEADER_BYTES, between }: { readonly from?: number; readonly between?: Manner['between'] } = {},
 ): Promise<Scanned> {
-  let [endsAt, damagedBytes] = [from, 0]
-  let damagedAt: number | undefined
+  let endsAt = from
+  const damaged: Stretch[] = []
   let buffer = Buffer.allocUnsafe(0)
   let bufferAt = 0
   // The next record is taken to be as large as the last one.
@@ -64,8 +69,7 @@ export async function scan(
     if (header !== undefined && at + header.bytes <= sizeBytes) {
       found({ ...header, at })
       isSparse = header.bytes >= SKIPPED_BYTES
-      damagedBytes += at - endsAt
-      if (at > endsAt) damagedAt ??= endsAt
+      if (at > endsAt) damaged.push({ at: endsAt, bytes: at - endsAt })
       at += header.bytes
       endsAt = at
       continue
@@ -76,5 +80,5 @@ export async function scan(
     // The bytes that a header begins with may lie across the end of what was read.
     at = next === -1 ? Math.max(at + 1, bufferAt + buffer.length - 3) : bufferAt + next
   }
-  return { endsAt, damagedBytes, damagedAt }
+  return { endsAt, damaged }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -68,6 +68,10 @@ async function look(): Promise<void> {
 
 const records = async () =>
   (await open.cluster.rows(DAMAGE)).map((row) => [row['blob'], row['kind'], row['found_by'], row['key']])
+const asideIn = (within: string) => {
+  const trees = join(within, 'aggr1/lost-and-found/unknown')
+  return existsSync(trees) ? readdirSync(join(trees, v.volume)) : []
+}
 const events = async () =>
   (await open.cluster.catalog.log('events', { limit: 100 })).map(({ body }) => [body['name'], body['key'] ?? ''])
 
@@ -91,10 +95,31 @@ test('damage between small objects is a record and an event that names the objec
     await open.cluster.catalog.commit([{ do: 'remove-record', type: DAMAGE, key: textAt(row, 'uuid') }])
   }
   await look()
+  // A third of the pack is not needed: the rest of it is copied, and what was damaged goes to lost-and-found.
+  assert.deepEqual(await records(), [])
+  const [aside = '', ...others] = asideIn(folder)
+  assert.deepEqual(others, [])
+  assert.ok(aside.startsWith(second.slice(0, -6)), `${aside} is named after ${second}`)
+  assert.equal((await events()).filter(([name]) => name === 'cluster.blobs.set_aside').length, 1)
+  for (const [nth, blob] of [first, third].entries()) {
+    assert.ok((await contents(v.engine, v.volume, blob)).equals(bodies[nth * 2] ?? Buffer.alloc(0)))
+  }
+})
+
+test('damage between small objects that no object needs is listed as long as its pack is not worth a copy', async () => {
+  const blobs: string[] = []
+  for (let nth = 0; nth < 6; nth++) blobs.push(await putPacked(`few ${nth}`, randomBytes(500)))
+  const [, second = ''] = blobs
+  await v.engine.close()
+  flip(second, 20)
+  await v.remove('few 1')
+  const before = asideIn(folder).length
+  for (let times = 0; times < 2; times++) await look()
   assert.deepEqual(
     (await records()).map(([blob, kind]) => [blob, kind]),
     [[second, 'unknown']],
   )
+  assert.equal(asideIn(folder).length, before)
   flip(second, 20)
 })
 
