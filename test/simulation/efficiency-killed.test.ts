@@ -23,6 +23,8 @@ import { type End, untilCommit } from './until-commit.ts'
 
 const CHILD = fileURLToPath(new URL('run-efficiency.ts', import.meta.url))
 const BODIES = 40
+/** A run that would note something every two seconds does it for each blob. */
+const NOTING_PACE = 10_000
 
 test(
   'a run that is killed at any commit loses no byte, and in the end the catalog says what is so',
@@ -80,7 +82,7 @@ test(
 
 /** The folder that is left when the run is killed at a commit, with HOLDFAST_TEST_WHOLE=1 in a process of its own. */
 async function killed(folder: string, volume: string, end: End): Promise<string | undefined> {
-  if (!isWhole) return untilCommit(folder, end, (open) => runEfficiency(open, volume))
+  if (!isWhole) return untilCommit(folder, end, (open) => runEfficiency(open, volume), NOTING_PACE)
   const ended = await runChild(CHILD, [folder, volume, JSON.stringify(end)])
   assert.ok(ended === 0 || ended === 'SIGKILL', String(ended))
   return ended === 0 ? undefined : folder

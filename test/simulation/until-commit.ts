@@ -16,15 +16,19 @@ export interface End {
   readonly when: 'before' | 'after'
 }
 
-/** Does work over a folder until the process ends. Gives the folder that it leaves; nothing when the work ended before. */
+/**
+ * Does work over a folder until the process ends. Gives the folder that it leaves; nothing when the work ended before.
+ * Time passes so many times as fast there: with a high pace, what is noted every few seconds is noted each time.
+ */
 export async function untilCommit(
   folder: string,
   end: End,
   work: (open: JobsCluster) => Promise<void>,
+  pace = 1,
 ): Promise<string | undefined> {
   const over = new AbortController()
   const ended = Promise.withResolvers<string>()
-  const open = openJobsCluster(folder, {}, { system: systemUntil(over.signal) })
+  const open = openJobsCluster(folder, {}, { system: systemUntil(over.signal, pace) })
   endAtCommit(open.cluster.catalog, end, () => {
     if (!over.signal.aborted) ended.resolve(leave(folder))
     over.abort()
@@ -108,11 +112,11 @@ function copy(from: string, to: string): void {
 export const never = () => new Promise<never>(() => undefined)
 
 /** Whoever sleeps when it is over does not wake. */
-export function systemUntil(over: AbortSignal): System {
+export function systemUntil(over: AbortSignal, pace = 1): System {
   const { clock } = realSystem
   const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
     await clock.sleep(ms, signal === undefined ? over : AbortSignal.any([signal, over]))
     if (over.aborted) await never()
   }
-  return { ...realSystem, clock: { now: () => clock.now(), elapsed: () => clock.elapsed(), sleep } }
+  return { ...realSystem, clock: { now: () => clock.now(), elapsed: () => clock.elapsed() * pace, sleep } }
 }

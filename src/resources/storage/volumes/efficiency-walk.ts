@@ -224,12 +224,10 @@ export class EfficiencyWalk {
     for (const twin of found
       .filter((one) => one.isShared !== true && isBetter(one, blob))
       .toSorted((a, b) => a.storedBytes - b.storedBytes)) {
-      const outcome = await this.#join(files, blob.blob, twin)
+      // Two that came at the same moment may each have others with them.
+      const outcome = await this.#join(files, await this.#together(blob), twin)
       isStale ||= outcome === 'stale'
       if (outcome !== 'shared') continue
-      // Two that came at the same moment may each have others with them.
-      for (const one of await this.#together(blob))
-        if (one !== blob.blob) await unlessGone(this.#join(files, one, twin))
       const { shared, savedBytes } = this.counts
       this.#count({ shared: shared + 1, savedBytes: savedBytes + blob.storedBytes })
       return true
@@ -243,17 +241,30 @@ export class EfficiencyWalk {
     this.#tried.set(blob, { ...this.#tried.get(blob), dedupe: true })
   }
 
-  /** The blob has the file of its twin now and the catalog says so, or the twin is none, or is not there any more. */
-  async #join(files: Files, blob: string, twin: StoredBlob): Promise<'shared' | 'none' | 'stale'> {
+  /**
+   * The blobs, which share a file, have that of their twin now and the catalog says so; or the twin is none, or is not
+   * there any more. They are one commit: those that a killed run left behind would be known to be looked at, and stay.
+   */
+  async #join(files: Files, blobs: readonly string[], twin: StoredBlob): Promise<'shared' | 'none' | 'stale'> {
     const volume = this.#volume
-    const sharing = await this.#placing(blob, (manner) =>
+    if (blobs.length > 1 && blobs.length + (await this.#together(twin)).length > SHARING_BLOBS_MAX) return 'none'
+    const joining: string[] = []
+    for (const blob of blobs) {
+      const sharing = await unlessGone(
+        this.#placing(blob, (manner) =>
       // The twin may have just gone. What is wrong with the blob itself shows when it is compressed.
       files.volumes.share(files.tree, blob, twin.blob, manner).catch(unlessUnreadable),
+        ),
     )
     if (sharing === 'unable') this.#tellUnable()
-    if (sharing !== 'shared') return sharing === undefined ? 'stale' : 'none'
-    if (!(await this.#commit([{ do: 'share-blob', volume, blob, twin: twin.blob }]))) return 'stale'
-    this.#tried.set(blob, { dedupe: true, compression: twin.tried.compression === true })
+      if (sharing === 'shared') joining.push(blob)
+      else if (joining.length === 0) return sharing === undefined ? 'stale' : 'none'
+    }
+    if (!(await this.#commit(joining.map((blob) => ({ do: 'share-blob', volume, blob, twin: twin.blob }))))) {
+      return 'stale'
+    }
+    const known = { dedupe: true, compression: twin.tried.compression === true }
+    for (const blob of joining) this.#tried.set(blob, known)
     return 'shared'
   }
 
