@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Change } from '../ports/catalog.ts'
-import { startTestCluster } from '../../test/support/cluster.ts'
+import { startTestCluster, type TestCluster } from '../../test/support/cluster.ts'
+import { startTwoPlanes } from '../../test/support/two-planes.ts'
 import { until } from '../../test/support/until.ts'
+import { Interrupted } from '../core/verb.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { SET_ASIDE_KEPT_MS } from '../records/set-aside.ts'
 
@@ -183,3 +185,35 @@ function objectIn(volume: string): readonly Change[] {
     { do: 'put-object', bucket: 'b', key, object },
   ]
 }
+
+test('of two planes one compacts packs, and each takes up its own jobs', async () => {
+  let begun = 0
+  const two = await startTwoPlanes({
+    // The first time that a job of the second plane is about to begin, it stops there.
+    hooks: { reached: () => (begun++ === 0 ? Promise.reject(new Interrupted()) : Promise.resolve()) },
+  })
+  const { first, second } = two
+  const keepers = [first, second].map(({ cluster, jobs }) => new Housekeeping(cluster, jobs))
+  const statusOf = ({ cluster }: TestCluster, name: string) =>
+    cluster.background.tasks.find(({ declared }) => declared.name === name)?.status.state
+  keepers[0]?.start()
+  await until(
+    'the first plane has its tasks',
+    () => statusOf(first, 'pack-compaction') === 'waiting' && statusOf(first, 'housekeeping') === 'waiting',
+  )
+  await second.call('POST', '/api/svm/svms', { name: 's' })
+  await until('the job of the second plane stops', () => second.jobs.activeCount === 0)
+  assert.equal((await first.cluster.rows('svm/svms')).length, 0)
+  keepers[1]?.start()
+  await until('the second plane takes up its job', async () => (await first.cluster.rows('svm/svms')).length === 1)
+  await until(
+    'the second plane has looked at its tasks',
+    () => statusOf(second, 'pack-compaction') !== undefined && second.jobs.activeCount === 0,
+  )
+  assert.deepEqual(
+    ['pack-compaction', 'housekeeping', 'tree-removal'].map((name) => statusOf(second, name)),
+    ['elsewhere', 'elsewhere', 'elsewhere'],
+  )
+  await Promise.all(keepers.map((one) => one.stop()))
+  await two.close()
+})

@@ -5,7 +5,7 @@
 import { SCRUB_SCHEDULE, SET_ASIDE_HOURS } from '../records/set-aside.ts'
 import { blobsLock } from '../storage/blobs-lock.ts'
 import type { StoredVolume } from '../records/rows.ts'
-import { CommitRefused } from '../ports/catalog.ts'
+import { CommitRefused, type StoredRecord } from '../ports/catalog.ts'
 import { VolumesFailure } from '../ports/volumes.ts'
 import type { Task } from '../core/tasks/background.ts'
 import type { Cluster } from '../core/cluster.ts'
@@ -90,7 +90,7 @@ export class Housekeeping {
       background.task({
         ...common,
         name: 'housekeeping',
-        doc: 'Frees the space of deleted snapshots and objects, removes old jobs, and resumes jobs that could not go on.',
+        doc: 'Frees the space of deleted snapshots and objects, and removes old jobs.',
         bound: `Frees at most ${BATCH * BATCHES_A_ROUND} objects per volume in a run, ${BATCH} in a commit.`,
         scope: 'cluster',
         act: async (task) => {
@@ -103,8 +103,19 @@ export class Housekeeping {
         name: 'pack-compaction',
         doc: 'Frees the space that deleted small objects occupy in packs.',
         bound: `Reads and writes at most ${PACK_BYTES_A_SECOND / 2 ** 20} MiB per second.`,
-        scope: 'node',
+        // No two processes may compact one pack, and the nodes of a cluster may share the disks.
+        scope: 'cluster',
         act: () => this.compactPacks(),
+      }),
+      background.task({
+        ...common,
+        everyMs: PRUNE_EVERY_MS,
+        name: 'job-resumption',
+        doc: 'Resumes jobs that could not go on.',
+        bound: 'Looks at the records of active jobs.',
+        // Each takes up its own, whichever node does the housekeeping.
+        scope: 'node',
+        act: () => this.#jobs.resume(),
       }),
     ]
   }
@@ -196,7 +207,6 @@ export class Housekeeping {
     if (now - this.#prunedMs > PRUNE_EVERY_MS) {
       this.#prunedMs = now
       await this.#jobs.prune()
-      await this.#jobs.resume()
     }
     if (now - this.#emptiedMs > EMPTY_EVERY_MS) {
       this.#emptiedMs = now
@@ -232,8 +242,9 @@ export class Housekeeping {
     const lock = blobsLock(volume)
     if (locks.isHeld(lock)) return false
     return locks.with([lock], async () => {
-      const row = await this.#find(volume)
-      if (row === undefined || beforeOf(row) !== undefined) return false
+      const record = await this.#recordOf(volume)
+      if (record === undefined || beforeOf(record.body) !== undefined) return false
+      const row = record.body
       // What was copied for a move to begin with is not to wait there for its end.
       const next = nextOf(row)
       if (next !== undefined) await this.#unlinkAt(next, blobs).catch(() => undefined)
@@ -246,8 +257,17 @@ export class Housekeeping {
         placeOf(row),
         blobs.filter((blob) => !givenUp.has(blob)),
       )
-      await catalog.commit([{ do: 'drop-blobs', volume, blobs }])
-      return true
+      try {
+        // Where the volume has another place now, their copies have to go from there.
+        await catalog.commit([
+          { do: 'check-record', type: record.type, key: volume, expect: record.revision },
+          { do: 'drop-blobs', volume, blobs },
+        ])
+        return true
+      } catch (failure) {
+        if (failure instanceof CommitRefused && failure.reason === 'stale') return false
+        throw failure
+      }
     })
   }
 
@@ -281,6 +301,15 @@ export class Housekeeping {
 
   async #volumes(): Promise<StoredVolume[]> {
     return (await Promise.all(VOLUMES.map((type) => this.#cluster.rows(type)))).flat()
+  }
+
+  /** As it is in the catalog. */
+  async #recordOf(volume: string): Promise<StoredRecord<StoredVolume> | undefined> {
+    for (const type of VOLUMES) {
+      const record = await this.#cluster.record(type, volume)
+      if (record !== undefined) return record
+    }
+    return undefined
   }
 
   async #find(volume: string): Promise<StoredVolume | undefined> {

@@ -1,4 +1,5 @@
 /** Two management planes on one catalog, in this process: each has locks and jobs of its own, as processes have. */
+import type { JobHooks } from '../../src/core/jobs/jobs.ts'
 import { openSqliteCatalog } from '../../src/engines/sqlite/catalog.ts'
 import { SimulatedRandom } from '../../src/engines/simulated/random.ts'
 import { SimulatedVolumes } from '../../src/engines/simulated/volumes.ts'
@@ -17,7 +18,7 @@ export interface TwoPlanes {
 }
 
 export async function startTwoPlanes(
-  options: { readonly system?: System; readonly capacityBytes?: number } = {},
+  options: { readonly system?: System; readonly capacityBytes?: number; readonly hooks?: JobHooks } = {},
 ): Promise<TwoPlanes> {
   const catalog = openSqliteCatalog({ file: ':memory:', commit: 'in-process' })
   const volumes = new SimulatedVolumes({
@@ -47,7 +48,7 @@ export async function startTwoPlanes(
     ...(options.system === undefined ? {} : { system: options.system }),
   }
   const first = await startTestCluster({ ...common, node: 'n1', catalog: watched })
-  const second = await startTestCluster({ ...common, node: 'n2', catalog, isUsed: true })
+  const second = await startTestCluster({ ...common, node: 'n2', catalog, isUsed: true, hooks: options.hooks ?? {} })
   return {
     first,
     second,

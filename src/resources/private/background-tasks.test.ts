@@ -22,7 +22,15 @@ test('background tasks are listed with their state, their runs and their last er
   await until('a look failed', async () => (await shown('volume-watch'))['last_error'] !== undefined)
   assert.deepEqual(
     (await list()).map(({ name }) => name),
-    ['housekeeping', 'leftover-sweep', 'pack-compaction', 'quota-watch', 'tree-removal', 'volume-watch'],
+    [
+      'housekeeping',
+      'job-resumption',
+      'leftover-sweep',
+      'pack-compaction',
+      'quota-watch',
+      'tree-removal',
+      'volume-watch',
+    ],
   )
   const { state, interval, statistics, last_error, node, ...more } = await shown('volume-watch')
   assert.deepEqual([state, interval, more['scope']], ['waiting', 'PT1S', 'cluster'])

@@ -1,6 +1,6 @@
 /** Puts a sound file in the place of a blob's, and lets the catalog say how it is stored then. */
 import type { Cluster } from '../../../core/cluster.ts'
-import { blobsLock } from '../../../storage/blobs-lock.ts'
+import { blobsLock, unlinkForgotten } from '../../../storage/blobs-lock.ts'
 import { SHARING_BLOBS_MAX, type Change, type StoredBlob } from '../../../ports/catalog.ts'
 import type { BlobReader, Rewriting } from '../../../ports/volumes.ts'
 import { isMoving } from '../volumes/movement.ts'
@@ -38,6 +38,7 @@ export async function rewriteBlob(
     }
     try {
       const committed = await volumes.rewrite(tree, member, from, as, manner)
+      await unlinkForgotten(cluster, volume, { volumes, tree }, member)
       first ??= { ...committed, blob: member }
     } finally {
       release?.()

@@ -10,7 +10,7 @@
  * files as they are, and says it then.
  */
 import type { Cluster } from '../../../core/cluster.ts'
-import { blobsLock } from '../../../storage/blobs-lock.ts'
+import { blobsLock, unlinkForgotten } from '../../../storage/blobs-lock.ts'
 import { describe } from '../../../core/describe.ts'
 import { placeOf } from '../../../storage/tree-of.ts'
 import { untilAvailable } from '../../../core/jobs/until-available.ts'
@@ -251,12 +251,12 @@ export class EfficiencyWalk {
     const joining: string[] = []
     for (const blob of blobs) {
       const sharing = await unlessGone(
-        this.#placing(blob, (manner) =>
-      // The twin may have just gone. What is wrong with the blob itself shows when it is compressed.
-      files.volumes.share(files.tree, blob, twin.blob, manner).catch(unlessUnreadable),
+        this.#placing(files, blob, (manner) =>
+          // The twin may have just gone. What is wrong with the blob itself shows when it is compressed.
+          files.volumes.share(files.tree, blob, twin.blob, manner).catch(unlessUnreadable),
         ),
-    )
-    if (sharing === 'unable') this.#tellUnable()
+      )
+      if (sharing === 'unable') this.#tellUnable()
       if (sharing === 'shared') joining.push(blob)
       else if (joining.length === 0) return sharing === undefined ? 'stale' : 'none'
     }
@@ -273,7 +273,7 @@ export class EfficiencyWalk {
     for (let tries = 0, blob = given; tries < TRIES; tries++, blob = await this.#find(blob.blob)) {
       const { sizeBytes, storedBytes: before } = blob
       if (sizeBytes <= COMPRESSED_BYTES_MIN || (blob.tried.compression === true && !this.#triesAgain)) return
-      const storedBytes = await this.#placing(blob.blob, (manner) =>
+      const storedBytes = await this.#placing(files, blob.blob, (manner) =>
         files.volumes.compress(files.tree, blob.blob, manner),
       )
       const members = await this.#together(blob)
@@ -315,17 +315,17 @@ export class EfficiencyWalk {
   /** A blob that shared the file that was replaced shares the new one. */
   async #follow(files: Files, blob: string, twin: string): Promise<void> {
     const sharing = await unlessGone(
-      this.#placing(blob, (manner) => files.volumes.share(files.tree, blob, twin, manner)),
+      this.#placing(files, blob, (manner) => files.volumes.share(files.tree, blob, twin, manner)),
     )
     if (sharing === 'shared' || sharing === undefined) return
     throw new Error(`Blob ${blob} could not follow its twin ${twin}: ${sharing}.`)
   }
 
   /** Housekeeping unlinks what nothing needs; it is kept from it while a file is put in a place, and only that long. */
-  async #placing<Result>(blob: string, act: (manner: Manner) => Promise<Result>): Promise<Result> {
+  async #placing<Result>(files: Files, blob: string, act: (manner: Manner) => Promise<Result>): Promise<Result> {
     let release: (() => void) | undefined
     try {
-      return await act({
+      const placed = await act({
         between: () => this.#pause(),
         beforePlacing: async () => {
           release = await this.#cluster.locks.acquire([blobsLock(this.#volume)])
@@ -335,6 +335,8 @@ export class EfficiencyWalk {
           if (row === undefined || isMoving(row)) throw new Stopped()
         },
       })
+      if (release !== undefined) await unlinkForgotten(this.#cluster, this.#volume, files, blob)
+      return placed
     } finally {
       release?.()
     }

@@ -126,6 +126,28 @@ test('what is deleted while a run is at it does not come back', () =>
     assert.deepEqual(await sums(), { used: 0, compression: 0, dedupe: 0 })
   }))
 
+test('what another process unlinks and forgets just before a file takes its place does not come back', () =>
+  withVolume(async ({ open, engine, volume, put, remove, run, checkFiles }) => {
+    const blob = await put('a', Buffer.from(textOf(200_000)))
+    const compress = engine.compress.bind(engine)
+    let races = 0
+    engine.compress = (tree, name, manner) =>
+      compress(tree, name, {
+        ...manner,
+        async beforePlacing() {
+          await manner?.beforePlacing?.()
+          races++
+          await remove('a')
+          await engine.unlink(tree, name)
+          await open.cluster.catalog.commit([{ do: 'drop-blobs', volume, blobs: [name] }])
+        },
+      })
+    await run(BOTH)
+    assert.equal(races, 1)
+    assert.ok(!(await Array.fromAsync(engine.blobs(volume))).includes(blob))
+    await checkFiles()
+  }))
+
 test('a run ends when it is told to, and the next one goes on with what is left', () =>
   withVolume(async ({ open, volume, put, modify, run, sums }) => {
     const { cluster } = open
