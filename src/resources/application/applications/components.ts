@@ -1,7 +1,8 @@
-import { type Behaviour, define } from '../../../core/behaviour.ts'
+import { type Behaviour, define, type Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { bytes, each, group, list, name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
 import { groups, resource } from '../../../model/resource.ts'
+import type { RowIn, RowOf } from '../../../model/rows.ts'
 import type { Row } from '../../../model/value.ts'
 import { EXPORT_POLICIES } from '../../protocols/nfs/export-policies.ts'
 import { CIFS_SHARES } from '../../protocols/cifs/shares.ts'
@@ -78,31 +79,52 @@ const applicationComponentsResource = resource({
   },
 })
 
-export const applicationComponents: Behaviour<typeof applicationComponentsResource> = define(
-  applicationComponentsResource,
-  {
-    async rows(cluster, path) {
-      const application = await cluster.find(APPLICATIONS, path['application.uuid'] ?? '')
-      if (application === undefined) return []
-      return Promise.all(
-        application.$components.map(async (component) => {
-          const { uuid: key, name: part, volumes } = component
-          const { uuid: application_uuid, 'svm.uuid': svm } = application
-          const keys = { uuid: key, name: part, 'application.uuid': application_uuid, 'svm.uuid': svm }
-          return Object.assign(keys, await readings(cluster, volumes))
-        }),
-      )
-    },
+async function volumesOf(cluster: Cluster, uuids: readonly string[]): Promise<Volume[]> {
+  const found = await Promise.all(uuids.map((uuid) => cluster.find('storage/volumes', uuid)))
+  return found.filter((volume) => volume !== undefined)
+}
+
+const at = (volume: Volume) => ({ type: 'volume', uuid: volume['uuid'] }) as const
+
+/** The shares of the paths of volumes. An SVM may have many with long lists: no more than those are kept. */
+const sharing: Derivation<RowIn<typeof applicationComponentsResource>> = {
+  gives: ['cifs_access'],
+  async from(cluster, rows) {
+    const volumes = new Map<string, Volume[]>()
+    for (const { uuid, 'application.uuid': application } of rows) {
+      const parts = (await cluster.find(APPLICATIONS, application ?? ''))?.$components ?? []
+      volumes.set(uuid, await volumesOf(cluster, parts.find((part) => part.uuid === uuid)?.volumes ?? []))
+    }
+    const paths = new Set([...volumes.values()].flat().map((volume) => volume['nas.path'] ?? ''))
+    const shares: RowOf<typeof CIFS_SHARES>[] = []
+    for (const svm of new Set(rows.map((row) => row['svm.uuid'])))
+      for await (const page of cluster.rowPages(CIFS_SHARES, svm))
+        shares.push(...page.filter(({ path }) => paths.has(path)))
+    return rows.map(({ uuid }) => ({
+      cifs_access: (volumes.get(uuid) ?? []).flatMap((volume) =>
+        shares.filter((share) => share['path'] === volume['nas.path']).map((share) => accessBy(share, volume)),
+      ),
+    }))
   },
-)
+}
+
+function accessBy(share: RowOf<typeof CIFS_SHARES>, volume: Volume) {
+  return {
+    path: share['path'] ?? null,
+    share: { name: share['name'] ?? null },
+    permissions: (share['acls'] ?? []).map((acl) => ({
+      access: acl['permission'] ?? null,
+      user_or_group: acl['user_or_group'] ?? null,
+    })),
+    backing_storage: at(volume),
+  }
+}
 
 /** What is read of the volumes of a part, as they are now. */
 async function readings(cluster: Cluster, uuids: readonly string[]): Promise<Row> {
-  const found = await Promise.all(uuids.map((uuid) => cluster.find('storage/volumes', uuid)))
-  const volumes = found.filter((volume) => volume !== undefined)
+  const volumes = await volumesOf(cluster, uuids)
   const [first] = volumes
   const policies = await cluster.rows(EXPORT_POLICIES)
-  const shares = first === undefined ? [] : await cluster.rows(CIFS_SHARES, first['svm.uuid'])
   const policyOf = (volume: Volume) =>
     policies.find(({ id }) => id === volume['nas.export_policy.id']) ??
     policies.find((policy) => policy['name'] === 'default' && policy['svm.uuid'] === volume['svm.uuid'])
@@ -114,7 +136,6 @@ async function readings(cluster: Cluster, uuids: readonly string[]): Promise<Row
     }
   }
   const snapshotPolicy = await cluster.find('storage/snapshot-policies', first?.['snapshot_policy.uuid'] ?? '')
-  const at = (volume: Volume) => ({ type: 'volume', uuid: volume['uuid'] })
   return {
     'backing_storage.volumes': volumes.map((volume) => ({
       uuid: volume['uuid'] ?? null,
@@ -131,21 +152,27 @@ async function readings(cluster: Cluster, uuids: readonly string[]): Promise<Row
         export_policy: { name: policyOf(volume)?.['name'] ?? null },
         backing_storage: at(volume),
       })),
-    cifs_access: volumes.flatMap((volume) =>
-      shares
-        .filter(({ path }) => path === volume['nas.path'])
-        .map((share) => ({
-          path: share['path'] ?? null,
-          share: { name: share['name'] ?? null },
-          permissions: (share['acls'] ?? []).map((acl) => ({
-            access: acl['permission'] ?? null,
-            user_or_group: acl['user_or_group'] ?? null,
-          })),
-          backing_storage: at(volume),
-        })),
-    ),
     'qos.policy.uuid': first?.['qos.policy.uuid'] ?? null,
     'snapshot_policy.name': snapshotPolicy?.['name'] ?? null,
     aggregates: [...aggregates],
   }
 }
+
+export const applicationComponents: Behaviour<typeof applicationComponentsResource> = define(
+  applicationComponentsResource,
+  {
+    async rows(cluster, path) {
+      const application = await cluster.find(APPLICATIONS, path['application.uuid'] ?? '')
+      if (application === undefined) return []
+      return Promise.all(
+        application.$components.map(async (component) => {
+          const { uuid: key, name: part, volumes } = component
+          const { uuid: application_uuid, 'svm.uuid': svm } = application
+          const keys = { uuid: key, name: part, 'application.uuid': application_uuid, 'svm.uuid': svm }
+          return Object.assign(keys, await readings(cluster, volumes))
+        }),
+      )
+    },
+    derive: [sharing],
+  },
+)
