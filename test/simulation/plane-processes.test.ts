@@ -154,10 +154,10 @@ class Run {
 
   async lookForBuckets(): Promise<void> {
     const { body } = await this.first.call('GET', `${BUCKETS}?svm.name=${SVM}&name=objects*&fields=name,volume.uuid`)
-    this.buckets = recordsOf(body).map((one) => ({
-      name: asText(one['name']),
-      volume: asText(one['volume']?.['uuid']),
-    }))
+    // A clone has buckets of its own, `objects1-<clone>`, with bodies that were sent to those of its parent.
+    this.buckets = recordsOf(body)
+      .map((one) => ({ name: asText(one['name']), volume: asText(one['volume']?.['uuid']) }))
+      .filter(({ name }) => /^objects\d+$/.test(name))
   }
 
   /** Asks a plane, but not for what would take the clients' server away. */

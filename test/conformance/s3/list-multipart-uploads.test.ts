@@ -1,15 +1,20 @@
 /** Operations: ListMultipartUploads. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { fails, succeeds } from './http.ts'
 import { openEndpoint } from './target.ts'
 
 const s3 = await openEndpoint()
 
+/** Times have milliseconds: uploads of one are in any order. */
+const nextMs = () => setTimeout(2)
+
 test('uploads are listed by key and then by the time they began', async () => {
   const bucket = await s3.bucket()
   const b = await bucket.begin('b')
   const a1 = await bucket.begin('a')
+  await nextMs()
   const a2 = await bucket.begin('a')
   const answer = await succeeds(bucket.read('uploads'))
   const uploads = answer.blocks('Upload')
@@ -33,7 +38,9 @@ test('uploads are listed by key and then by the time they began', async () => {
 
 test('key-marker with upload-id-marker pages, also through one key', async () => {
   const bucket = await s3.bucket()
-  const ids = [await bucket.begin('a'), await bucket.begin('a'), await bucket.begin('b')]
+  const first = await bucket.begin('a')
+  await nextMs()
+  const ids = [first, await bucket.begin('a'), await bucket.begin('b')]
   const found: string[] = []
   let from: Record<string, string> = {}
   for (let page = 0; page < 5; page += 1) {
@@ -67,7 +74,9 @@ test('an upload-id-marker that is no id, or that of another key, answers 400 Inv
 
 test('whoever aborts the uploads of a page goes on with the next one', async () => {
   const bucket = await s3.bucket()
-  const [first] = [await bucket.begin('a'), await bucket.begin('a'), await bucket.begin('b')]
+  const first = await bucket.begin('a')
+  await nextMs()
+  for (const key of ['a', 'b']) await bucket.begin(key)
   await succeeds(bucket.call('DELETE', { key: 'a', query: { uploadId: first } }), 204)
   const query = { uploads: '', 'key-marker': 'a', 'upload-id-marker': first }
   const rest = await succeeds(bucket.call('GET', { query }))
