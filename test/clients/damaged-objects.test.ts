@@ -33,7 +33,7 @@ const damaged = async (query = '') =>
 function flip(content: Buffer): string[] {
   const flipped: string[] = []
   for (const file of globSync(join(product.folder, 'aggr1/volumes/*/{objects/*,packs}/*'))) {
-    const bytes = readFileSync(file)
+    const bytes = readIfThere(file)
     const at = bytes.indexOf(content.subarray(0, 100))
     if (at === -1) continue
     const middle = at + (content.length >> 1)
@@ -43,6 +43,17 @@ function flip(content: Buffer): string[] {
   }
   return flipped
 }
+
+/** Housekeeping may have unlinked what nothing needs any more since it was listed. */
+function readIfThere(file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (failure) {
+    if ((failure as NodeJS.ErrnoException).code !== 'ENOENT') throw failure
+    return Buffer.alloc(0)
+  }
+}
+
 const events = async (key: string) => {
   const { body } = await api.call('GET', '/api/support/ems/events?fields=*&message.name=object.damaged&max_records=100')
   return recordsOf(body).filter((event) => JSON.stringify(event).includes(`"${key}"`))
